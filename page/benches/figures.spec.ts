@@ -14,6 +14,10 @@ const ROUNDS = 5;
 const TOKENS_A_SECOND = 1000;
 const STREAM_MS = 8000;
 const LONGEST_STREAMING_MS = 100;
+/** The page's own work for a frame while words come in, in a long session, measured in that of an empty one. */
+const MOST_FRAME_TIMES = 1.5;
+const FRAME_ROUNDS = 3;
+const FRAME_MS = 4000;
 const SESSIONS = 500;
 const FLEET_MS = 6000;
 const LONGEST_FLEET_MS = 50;
@@ -129,6 +133,58 @@ test(`the first paint of ${ENTRIES} entries takes less than ${MOST_TIMES} times 
   expect(ratio).toBeLessThan(MOST_TIMES);
 });
 
+/** Streams into the open session of this page for so long. */
+async function stream(tokens: readonly string[], from: number, during: number): Promise<void> {
+  let seq = from;
+  const perTick = TOKENS_A_SECOND / 100;
+  await steadily(10, during, (tick) => {
+    for (let one = 0; one < perTick; one += 1) {
+      seq += 1;
+      const text = tokens[tick * perTick + one] ?? "";
+      const body = { message_delta: { message: 1_000_004, kind: "text", text } };
+      bench.tell(bench.sessions, { event: { session: SESSION, event: { seq, at: 2000, body } } });
+    }
+  });
+}
+
+/** The time that the page's own work took per frame while words came in, in milliseconds. */
+async function workPerFrame(opened: ReturnType<typeof conversation>): Promise<number> {
+  bench.holds(opened);
+  const page = await context.newPage();
+  await page.goto(`${bench.address}#/s/${SESSION}`);
+  await page.getByText("Working").waitFor();
+  const devtools = await context.newCDPSession(page);
+  await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
+  const worked = async (): Promise<number> => {
+    const { metrics } = await devtools.send("Performance.getMetrics");
+    return (metrics.find((metric) => metric.name === "TaskDuration")?.value ?? 0) * 1000;
+  };
+  const [before, end] = [await worked(), await watchFrames(page, LONGEST_STREAMING_MS)];
+  await stream(answer((FRAME_MS / 1000) * TOKENS_A_SECOND + TOKENS_A_SECOND), opened.length, FRAME_MS);
+  const [{ count }, after] = [await end(), await worked()];
+  await page.close();
+  return (after - before) / count;
+}
+
+test(`a frame takes as long in a session of ${ENTRIES} entries as in a new one`, { timeout: 300_000 }, async () => {
+  const [none, many] = [
+    [...conversation(0), ...OPEN],
+    [...conversation(ENTRIES), ...OPEN],
+  ];
+  const times = { none: [] as number[], many: [] as number[] };
+  for (let round = 0; round < FRAME_ROUNDS; round += 1) {
+    times.none.push(await workPerFrame(none));
+    times.many.push(await workPerFrame(many));
+  }
+  // Whatever else the machine does can only slow it.
+  const [least, most] = [Math.min(...times.none), Math.min(...times.many)];
+  const ratio = most / least;
+  console.log(
+    `a frame while words come in: new ${least.toFixed(2)} ms, ${ENTRIES} entries ${most.toFixed(2)} ms: ${ratio.toFixed(2)} times`,
+  );
+  expect(ratio).toBeLessThanOrEqual(MOST_FRAME_TIMES);
+});
+
 for (const [name, entries, write] of [
   ["a new session", 0, answer],
   ["a session of 2000 entries", 2000, answer],
@@ -146,22 +202,9 @@ for (const [name, entries, write] of [
     const idle = await watchFrames(page, LONGEST_STREAMING_MS);
     await new Promise((next) => setTimeout(next, STREAM_MS / 2));
     const control = await idle();
-    let seq = opened.length;
     const tokens = write((STREAM_MS / 1000) * TOKENS_A_SECOND + TOKENS_A_SECOND);
     const end = await watchFrames(page, LONGEST_STREAMING_MS);
-    const perTick = TOKENS_A_SECOND / 100;
-    await steadily(10, STREAM_MS, (tick) => {
-      for (let one = 0; one < perTick; one += 1) {
-        seq += 1;
-        const text = tokens[tick * perTick + one] ?? "";
-        bench.tell(bench.sessions, {
-          event: {
-            session: SESSION,
-            event: { seq, at: 2000, body: { message_delta: { message: 1_000_004, kind: "text", text } } },
-          },
-        });
-      }
-    });
+    await stream(tokens, opened.length, STREAM_MS);
     const frames = await end();
     console.log(
       `streaming in ${name}: ${frames.count} frames in ${STREAM_MS} ms, longest ${frames.longest} ms (idle ${control.longest} ms), longest task ${frames.longestWork} ms, ${frames.over} over ${LONGEST_STREAMING_MS} ms`,

@@ -12,8 +12,9 @@ use models::Secret;
 use models::catalog::KeptKey;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// The file, in the data folder.
 const FILE: &str = "keys.json";
@@ -29,6 +30,12 @@ pub fn file() -> anyhow::Result<PathBuf> {
 pub fn read() -> BTreeMap<String, KeptKey> {
     let found = file().ok().and_then(|file| whole(&file).ok());
     found.map(|whole| usable(&whole)).unwrap_or_default()
+}
+
+/// Which file of keys it is: another one when a key was kept or forgotten since, also by another process.
+pub fn stamp() -> Option<(u64, u64, Option<SystemTime>)> {
+    let meta = std::fs::metadata(file().ok()?).ok()?;
+    Some((meta.ino(), meta.len(), meta.modified().ok()))
 }
 
 /// What is wrong with the file, and what to do.

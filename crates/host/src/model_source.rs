@@ -5,29 +5,42 @@ use crate::{keys, paths, settings};
 use domain::command::{Refusal, RefusalKind};
 use domain::session::{ModelEntry, ModelRef};
 use engine::ModelSource;
-use models::catalog::{Catalog, CatalogError, Listed};
+use models::catalog::{Catalog, CatalogError, Listed, account};
 use models::{Model, ModelName};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The catalogue of models, with the one that is used when none is named.
 pub struct Source {
-    /// Another one once the kept keys are forgotten.
-    catalog: Mutex<Arc<Catalog>>,
+    /// Another one once other keys are kept.
+    catalog: Mutex<Stamped>,
     default: String,
     open: Mutex<BTreeMap<String, Arc<dyn Model>>>,
+}
+
+/// A catalogue, and the file of keys that it was made with.
+struct Stamped {
+    keys: Option<(u64, u64, Option<std::time::SystemTime>)>,
+    catalog: Arc<Catalog>,
+}
+
+impl Stamped {
+    /// By what is kept now. Keys that come meanwhile make it another one at the next look.
+    fn now() -> Stamped {
+        Stamped { keys: keys::stamp(), catalog: Arc::new(catalog()) }
+    }
 }
 
 impl Source {
     /// Chooses the default: what was asked for, else what the environment offers, else the offline model.
     pub async fn new(wanted: Option<&str>) -> Result<Source, CatalogError> {
-        let catalog = catalog();
+        let stamped = Stamped::now();
         let default = match wanted {
-            Some(wanted) => catalog.resolve(wanted)?,
-            None => catalog.choose().await,
+            Some(wanted) => stamped.catalog.resolve(wanted)?,
+            None => stamped.catalog.choose().await,
         };
         let source = Source {
-            catalog: Mutex::new(Arc::new(catalog)),
+            catalog: Mutex::new(stamped),
             default: default.to_string(),
             open: Mutex::new(BTreeMap::new()),
         };
@@ -79,16 +92,26 @@ impl Source {
         self.opened(&self.default).ok().map_or(Some(false), |model| model.info().thinking)
     }
 
+    /// By the keys that are kept now: a login counts at once, wherever it was.
     fn catalog(&self) -> Arc<Catalog> {
-        self.catalog.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let mut stamped = self.catalog.lock().unwrap_or_else(PoisonError::into_inner);
+        if stamped.keys != keys::stamp() {
+            *stamped = Stamped::now();
+            // What was opened holds its key. What has none, such as a script, goes on where it was.
+            let needs_key =
+                |name: &str| name.split('/').next().is_some_and(|provider| account(provider).is_some());
+            self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|name, _| !needs_key(name));
+        }
+        stamped.catalog.clone()
     }
 
     fn opened(&self, name: &str) -> Result<Arc<dyn Model>, CatalogError> {
+        let catalog = self.catalog();
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = open.get(name) {
             return Ok(model.clone());
         }
-        let model = self.catalog().open(name)?;
+        let model = catalog.open(name)?;
         open.insert(name.to_owned(), model.clone());
         Ok(model)
     }
@@ -122,7 +145,7 @@ impl ModelSource for Source {
             Refusal::new(RefusalKind::Storage, format!("the kept keys could not be removed: {why:#}"))
                 .hint("`parlor logout --all` in a terminal")
         })?;
-        *self.catalog.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(catalog());
+        *self.catalog.lock().unwrap_or_else(PoisonError::into_inner) = Stamped::now();
         // What was opened holds its key.
         self.open.lock().unwrap_or_else(PoisonError::into_inner).clear();
         Ok(whose)

@@ -39,7 +39,7 @@ impl Process {
         let all = self.sessions.as_deref().unwrap_or_default();
         let own = all.iter().find(|live| live.get("id").and_then(Value::as_str) == Some(session.as_str()));
         let is_used = || all.iter().any(|live| need(live).is_some());
-        own.and_then(need).or_else(|| is_used().then_some("its room has another session in use"))
+        own.and_then(need).or_else(|| is_used().then_some("its process has another session in use"))
     }
 }
 

@@ -135,7 +135,7 @@ impl Rooms {
     pub(crate) async fn open(&self, wanted: RoomRequest) -> Result<OpenedRoom, NoRoom> {
         if let Some(wrong) = wanted.flags.iter().find(|flag| !is_flag(flag)) {
             let wrong = wrong.to_string_lossy();
-            return Err(NoRoom::CannotOpen(format!("a room cannot be started with {wrong}")));
+            return Err(NoRoom::CannotOpen(format!("a session process cannot be started with {wrong}")));
         }
         let Some(session) = wanted.session.clone() else {
             let cwd = match &wanted.cwd {
@@ -202,7 +202,7 @@ impl Rooms {
     async fn start(&self, wanted: &RoomRequest, cwd: &Path) -> Result<OpenedRoom, NoRoom> {
         if live(&self.data).len() >= MAX_ROOMS {
             return Err(NoRoom::TooMany(format!(
-                "{MAX_ROOMS} rooms are open; close sessions, or end the server with `parlor down`"
+                "{MAX_ROOMS} session processes run; close sessions, or end the server with `parlor down`"
             )));
         }
         if !cwd.is_dir() {
@@ -237,11 +237,11 @@ impl Rooms {
                 return Ok(OpenedRoom { socket, pid, was_open: false });
             }
             if !detach::is_there(pid) {
-                return Err("the room ended before it was there".to_owned());
+                return Err("the session process ended before it was there".to_owned());
             }
             if Instant::now() >= end {
                 let seconds = READY_WITHIN.as_secs();
-                return Err(format!("the room (process {pid}) was not there within {seconds} seconds"));
+                return Err(format!("the session process {pid} was not there within {seconds} seconds"));
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }

@@ -43,7 +43,7 @@ pub(crate) struct Attach {
     /// With NAME: a list of agents as the ACP registry publishes it, a file or a folder of this machine.
     #[arg(long, value_name = "PATH")]
     pub(crate) registry: Vec<PathBuf>,
-    /// The wire that the runtime speaks.
+    /// The protocol that the runtime speaks.
     #[arg(long, default_value = "native", value_name = "DIALECT", value_parser = crate::flags::driven())]
     pub(crate) dialect: dialects::Dialect,
     /// Connect to this Unix socket.
@@ -76,7 +76,7 @@ pub(crate) struct Attach {
 }
 
 impl Attach {
-    /// To a runtime of this wire whose place is told otherwise.
+    /// To a runtime of this protocol whose place is told otherwise.
     pub(crate) fn on(dialect: dialects::Dialect) -> Attach {
         Attach {
             name: None,
@@ -332,7 +332,8 @@ async fn show(
     };
     let (cwd, look) =
         (paths::working_directory(launch)?, UiOptions::of(launch)?.saying(launch.prompt.clone()));
-    let exits = handed.as_ref().map(|_| ScreenExits(Arc::new(agent_list::for_screen)));
+    let exits =
+        handed.as_ref().map(|_| ScreenExits { agents: Arc::new(agent_list::for_screen), login: None });
     let Handed { begin, line } = handed.unwrap_or_default();
     let look = look.leaving(exits).beginning(begin).telling(line.into_iter().collect());
     let restart = match place {

@@ -34,7 +34,7 @@ const KEPT: &str = "\nkept: this conversation is in `parlor sessions`, and UIs f
     after_help = "Examples:\n  parlor bridge --from codelia --stdio --to asst -- python3 agent.py\n  parlor bridge --from acp --to codelia --report\n  parlor bridge --from codelia --stdio --agent goose --judge"
 )]
 pub(crate) struct Bridge {
-    /// The wire that the UI speaks.
+    /// The protocol that the UI speaks.
     #[arg(long, value_name = "DIALECT", value_parser = crate::flags::dialect())]
     pub(crate) from: Dialect,
     /// The UI is on stdin and stdout.
@@ -43,7 +43,7 @@ pub(crate) struct Bridge {
     /// UIs connect to this Unix socket.
     #[arg(long, value_name = "PATH")]
     pub(crate) socket: Option<PathBuf>,
-    /// The wire that the runtime speaks.
+    /// The protocol that the runtime speaks.
     #[arg(long, value_name = "DIALECT", value_parser = crate::flags::dialect(), required_unless_present = "agent")]
     pub(crate) to: Option<Dialect>,
     /// In the place of `--to` and a command: an agent of `parlor agents`, by its name. Before its first start you see its command and are
@@ -62,7 +62,7 @@ pub(crate) struct Bridge {
     /// The runtime listens on this Unix socket.
     #[arg(long, value_name = "PATH", conflicts_with = "command")]
     pub(crate) to_socket: Option<PathBuf>,
-    /// Write the conversation down in this file (the runtime's wire: beside it, with `runtime` in its name). Secrets are taken out.
+    /// Write the conversation down in this file (the runtime's protocol: beside it, with `runtime` in its name). Secrets are taken out.
     #[arg(long, value_name = "FILE")]
     pub(crate) record: Option<PathBuf>,
     /// Say nothing to a runtime that acts without asking, and stop one that does.
@@ -78,7 +78,7 @@ pub(crate) struct Bridge {
     /// What is allowed beforehand, as with `parlor run`: `bash`, `write`, and with --leash `host:NAME` and `port:NUMBER`.
     #[arg(long, value_delimiter = ',', value_name = "TOOL,…", value_parser = crate::flags::allowance)]
     pub(crate) allow: Vec<Allowance>,
-    /// Only print what becomes of each item of the vocabulary between these two wires.
+    /// Only print what becomes of each item of the vocabulary between these two protocols.
     #[arg(long)]
     pub(crate) report: bool,
     /// An option of the UI's dialect, such as `no-ui=true`.

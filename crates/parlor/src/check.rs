@@ -78,7 +78,7 @@ pub(crate) async fn check(asked: CheckArgs) -> anyhow::Result<Exit> {
 /// A program, and how it is checked.
 #[derive(Debug, clap::Args)]
 struct Check {
-    /// The wire that it speaks.
+    /// The protocol that it speaks.
     #[arg(long, value_name = "DIALECT", value_parser = crate::flags::dialect())]
     dialect: dialects::Dialect,
     /// What the program is.

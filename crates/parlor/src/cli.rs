@@ -246,7 +246,7 @@ pub(crate) enum Sub {
     Down(crate::up::Down),
     /// Carry stdin and stdout to a session of this machine.
     ///
-    /// `parlor attach ssh://HOST` starts it there. Goes to the process that has the session open, else asks the server for a room, else starts one. The first line on stdout says
+    /// `parlor attach ssh://HOST` starts it there. Goes to the process that has the session open, else asks the server for a session process, else starts one. The first line on stdout says
     /// who is there; what follows is the native protocol.
     Relay(crate::relay::Relay),
     /// List other programs' agents, and how to get them.
@@ -320,10 +320,10 @@ pub(crate) enum Sub {
         after_help = "Examples:\n  parlor schema --dialect codelia\n  parlor schema --typescript > parlor.d.ts"
     )]
     Schema {
-        /// The wire whose messages are wanted.
+        /// The protocol whose messages are wanted.
         #[arg(long, value_parser = crate::flags::dialect(), required_unless_present = "typescript")]
         dialect: Option<dialects::Dialect>,
-        /// TypeScript definitions of the wire that Parlor's own UIs speak.
+        /// TypeScript definitions of the protocol that Parlor's own UIs speak.
         #[arg(long, conflicts_with = "dialect")]
         typescript: bool,
     },
@@ -348,7 +348,7 @@ pub(crate) enum Sub {
         /// The socket of the runtime under test.
         socket: PathBuf,
     },
-    /// The process of a room.
+    /// A session process.
     #[command(name = host::rooms::room::ROOM, hide = true)]
     Room(crate::room::Room),
     /// Writes generated pages.

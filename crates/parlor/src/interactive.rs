@@ -2,7 +2,7 @@
 
 use crate::exit::{self, Exit};
 use crate::handover::{self, Ended, Told};
-use crate::login::{self, Login};
+use crate::login::{self, Login, on_screen};
 use crate::output;
 use crate::screen::{
     self, LOG_IN, LOG_IN_LATER, NEWS, OUTGOING, Seat, UiOptions, found_again, note_on, seated, with_fact,
@@ -141,7 +141,10 @@ async fn own(
     let (note, noted) = watch::channel(Note::default());
     let farewell = found_again(!launch.ephemeral);
     // What is given is kept, and so is what was agreed to.
-    let exits = (!launch.ephemeral).then(|| ScreenExits(Arc::new(agent_list::for_screen)));
+    let exits = (!launch.ephemeral).then(|| ScreenExits {
+        agents: Arc::new(agent_list::for_screen),
+        login: Some(on_screen::port(launch.model.is_some())),
+    });
     let asks_after = tree.is_some();
     let options = Options {
         note: Some(noted.clone()),

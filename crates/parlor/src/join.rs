@@ -6,7 +6,6 @@ use crate::interactive::{self, Over};
 use crate::output;
 use crate::screen::{self, UiOptions, Whereabouts};
 use domain::ids::SessionId;
-use domain::path_text;
 use host::clock;
 use host::control::Control;
 use host::kept;
@@ -101,7 +100,7 @@ async fn prepare(launch: &Launch, mut control: Control) -> anyhow::Result<Result
     let ground = Ground { own_ui: wanted.own_ui, ..Ground::of(launch, &config, folder) };
     match control.open(&wanted).await {
         Ok(opened) => Ok(Ok(Joined { wanted, opened, cwd: work_dir.cwd, ground })),
-        Err(why) => Ok(Err(format!("the server has no room: {why:#}"))),
+        Err(why) => Ok(Err(format!("the server cannot open it: {why:#}"))),
     }
 }
 
@@ -225,8 +224,7 @@ impl Joined {
                 Approach { dialect, begin, person, size, judged: false, leash: None, listening: None };
             Front::open(&plain, place, approach, None, log).await
         };
-        let words =
-            format!("in a room at {}: it goes on when this terminal is closed", path_text::write(&self.cwd));
+        let words = "goes on when this terminal is closed".to_owned();
         let new = match session {
             None => mode::first_told(&self.ground, &paths::data()?, false),
             Some(_) => None,

@@ -4,6 +4,8 @@
 //! Invariants: a key that the provider refuses, or that nobody could try, is kept only when the person says so. Nothing that is said
 //! quotes a key, nor a word that may be one.
 
+pub(crate) mod on_screen;
+
 use crate::exit::{self, Exit};
 use crate::output;
 use clap::Args;
@@ -11,8 +13,8 @@ use host::launch::Launch;
 use host::model_source;
 use host::stop::Stops;
 use host::{keys, settings};
-use models::Secret;
 use models::catalog::{Catalog, KeptKey, KeyFrom, ProviderState, Trial, Verdict, account, usual_address};
+use models::{ModelName, Secret};
 use std::io::{IsTerminal, Read};
 use tui::{Echo, MAX_LINE, StopSignal, TypedLine, ask_line};
 
@@ -139,31 +141,10 @@ pub(crate) fn logout(asked: &Logout) -> anyhow::Result<Exit> {
 
 /// Whether the key is to be kept, after what the provider said to it.
 async fn wanted(provider: &str, trial: &Trial, keep: bool, at_terminal: bool) -> anyhow::Result<bool> {
-    let what = match &trial.verdict {
-        Verdict::Taken { models: 0 } => {
-            output::print_error(&format!("{} accepts it", trial.shown));
-            return Ok(true);
-        }
-        Verdict::Taken { models } => {
-            output::print_error(&format!(
-                "{} accepts it and lists {models} {}",
-                trial.shown,
-                if *models == 1 { "model" } else { "models" }
-            ));
-            return Ok(true);
-        }
-        Verdict::Unproven => {
-            output::print_error(&format!(
-                "{} answers without a key as well, so nothing is known of this one until the first prompt",
-                trial.shown
-            ));
-            return Ok(true);
-        }
-        Verdict::Refused(why) => format!("{} does not accept this key: {why}", trial.shown),
-        Verdict::Untried(why) => format!("the key could not be tried: {why}\nhint: {}", why.hint()),
-    };
-    output::print_error(&what);
-    if keep {
+    let verdict = in_words(trial);
+    let (Ok(what) | Err(what)) = &verdict;
+    output::print_error(what);
+    if keep || verdict.is_ok() {
         return Ok(true);
     }
     if !at_terminal {
@@ -178,6 +159,20 @@ async fn wanted(provider: &str, trial: &Trial, keep: bool, at_terminal: bool) ->
         output::print_error("nothing was kept");
     }
     Ok(yes)
+}
+
+/// What the provider said to a key; an error where it is not to be kept without a word.
+fn in_words(trial: &Trial) -> Result<String, String> {
+    let shown = &trial.shown;
+    match &trial.verdict {
+        Verdict::Taken { models: 0 } => Ok(format!("{shown} accepts it")),
+        Verdict::Taken { models } => Ok(format!("{shown} accepts it and lists {models} models")),
+        Verdict::Unproven => Ok(format!(
+            "{shown} answers without a key as well, so nothing is known of this one until the first prompt"
+        )),
+        Verdict::Refused(why) => Err(format!("{shown} does not accept this key: {why}")),
+        Verdict::Untried(why) => Err(format!("the key could not be tried: {why}\nhint: {}", why.hint())),
+    }
 }
 
 /// Whether somebody said yes.
@@ -233,16 +228,24 @@ fn in_environment(state: &ProviderState) -> Option<&'static str> {
     }
 }
 
+/// What is known of a provider's key.
+fn known_of(state: &ProviderState) -> String {
+    match state.key_from {
+        Some(KeyFrom::Variable(variable)) => format!("has one, from {variable}"),
+        Some(KeyFrom::Kept) => "has one, kept".to_owned(),
+        None if state.local => "local; most want none".to_owned(),
+        None => String::new(),
+    }
+}
+
 /// Asks whose key it is, until that is clear; `None` when the person wants nothing of it.
 async fn choose(catalog: &Catalog) -> anyhow::Result<Result<&'static str, StopSignal>> {
     let takers = takers(catalog);
     output::print_error("Whose key do you have?\n");
     for (at, state) in takers.iter().enumerate() {
-        let has = match state.key_from {
-            Some(KeyFrom::Variable(variable)) => format!("(has one, from {variable})"),
-            Some(KeyFrom::Kept) => "(has one, kept)".to_owned(),
-            None if state.local => "(local; most want none)".to_owned(),
-            None => String::new(),
+        let has = match known_of(state) {
+            none if none.is_empty() => none,
+            known => format!("({known})"),
         };
         output::print_error(format!("  {:>2}  {:<12} {has}", at + 1, state.provider).trim_end());
     }
@@ -297,23 +300,32 @@ fn key_of(bytes: &[u8]) -> Result<Secret, String> {
 
 /// What is true from now on.
 async fn afterwards(launch: &Launch, provider: &str, tried_at: &str) -> Vec<String> {
+    let mut lines = caveats(provider, tried_at);
+    lines.push(match chosen(launch.model.is_some(), provider).await {
+        Some(model) => format!("`parlor` speaks with {model} now; `parlor models` lists others"),
+        None => format!("`parlor models` lists what it has; --model {provider}/NAME uses one"),
+    });
+    lines
+}
+
+/// What to know of a key that is kept.
+fn caveats(provider: &str, tried_at: &str) -> Vec<String> {
     let mut lines = Vec::new();
-    let usual = usual_address(provider);
-    if usual.as_deref() != Some(tried_at) {
+    if usual_address(provider).as_deref() != Some(tried_at) {
         lines.push(format!("it is sent to {tried_at} only; no variable is needed for that"));
     }
     if let Some(variable) = state(provider).and_then(|state| in_environment(&state)) {
         lines.push(format!("{variable} is set in the environment and goes before it, as long as it is"));
     }
-    // A model that was named elsewhere goes before what is found.
-    let named = launch.model.is_some() || settings::read().config.model.is_some();
-    let taken = if named { None } else { Some(model_source::catalog().choose().await) };
-    let taken = taken.filter(|model| model.provider == provider);
-    lines.push(match taken {
-        Some(model) => format!("`parlor` speaks with {model} now; `parlor models` lists others"),
-        None => format!("`parlor models` lists what it has; --model {provider}/NAME uses one"),
-    });
     lines
+}
+
+/// The model that answers from now on, if it is one of this provider.
+async fn chosen(is_named: bool, provider: &str) -> Option<ModelName> {
+    // A model that was named elsewhere goes before what is found.
+    let named = is_named || settings::read().config.model.is_some();
+    let model = if named { None } else { Some(model_source::catalog().choose().await) };
+    model.filter(|model| model.provider == provider)
 }
 
 #[cfg(test)]

@@ -127,8 +127,8 @@ impl Template {
     /// All files, by where they stand in the folder.
     fn files(&self, name: &str) -> Vec<(&'static str, String)> {
         let (about, binary) = match self.made {
-            Made::Agent => ("An agent with Parlor's UI, on the wire `asst`.", "agent"),
-            Made::Ui => ("A UI with Parlor's agent, on the wire `codelia`.", "ui"),
+            Made::Agent => ("An agent with Parlor's UI, on the protocol `asst`.", "agent"),
+            Made::Ui => ("A UI with Parlor's agent, on the protocol `codelia`.", "ui"),
         };
         let readme = include_str!("../../../examples/new/README.md");
         let readme = [

@@ -29,7 +29,7 @@ const GRACE: Duration = Duration::from_secs(2);
     after_help = "Example:\n  parlor record --dialect asst --out talk.txt -- python3 agent.py\nThen:\n  parlor trace talk.txt --html talk.html"
 )]
 pub(crate) struct Record {
-    /// The wire that is spoken.
+    /// The protocol that is spoken.
     #[arg(long, value_name = "DIALECT", value_parser = crate::flags::driven())]
     dialect: dialects::Dialect,
     /// Where to write; an existing file is never overwritten. Without it: parlor-DIALECT-TIME.txt, here.

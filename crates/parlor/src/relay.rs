@@ -27,10 +27,10 @@ use tokio::task::JoinSet;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  parlor relay --dialect lemon sess-18c5a48ca629")]
 pub(crate) struct Relay {
-    /// Speak this wire, from the first line on; without it the native one, behind a line that says who is there.
+    /// Speak this protocol, from the first line on; without it the native one, behind a line that says who is there.
     #[arg(long, value_name = "DIALECT", value_parser = crate::flags::dialect())]
     dialect: Option<Dialect>,
-    /// The session, by its id or the beginning of it; without one a room for a new session in this folder.
+    /// The session, by its id or the beginning of it; without one a session process for a new session in this folder.
     session: Option<String>,
 }
 

@@ -92,7 +92,7 @@ pub(crate) const LOG_IN_LATER: &str = "`parlor login` adds an API key, for a rea
 /// Which model answers, why, and what to ask it. `instead` is how to have a real one.
 pub(crate) fn note_on(model: &ModelRef, instead: &str) -> Note {
     if model.provider == "offline" {
-        note(format!("model: offline (no key found: it understands plain requests). {instead}"), EXAMPLES)
+        note(format!("model: offline (no API key found). {instead}"), EXAMPLES)
     } else {
         note(format!("model: {model}"), REQUESTS)
     }
@@ -227,6 +227,7 @@ impl UiOptions {
         Options {
             about: About {
                 program: format!("parlor {}", host::version::version()),
+                folder: domain::path_text::write(&cwd),
                 note,
                 settings: self.file.as_ref().map(|file| file.display().to_string()).unwrap_or_default(),
                 warning: self.warning.clone(),

@@ -32,7 +32,7 @@ use std::path::PathBuf;
     after_help = "Examples:\n  parlor serve --dialect codelia --stdio\n  parlor serve --dialect native --socket $XDG_RUNTIME_DIR/parlor.sock"
 )]
 pub(crate) struct Serve {
-    /// The wire that the UI speaks; several for several sockets, or `auto` to let a client's first line decide, which those
+    /// The protocol that the UI speaks; several for several sockets, or `auto` to let a client's first line decide, which those
     /// of asst and lemon do not write.
     #[arg(long, required = true, value_parser = wire, value_name = "DIALECT")]
     pub(crate) dialect: Vec<Wire>,
@@ -43,7 +43,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "PATH")]
     pub(crate) socket: Option<PathBuf>,
     /// Listen for WebSockets at ws://127.0.0.1:PORT. Loopback only, and no page of the web can connect; but
-    /// these wires have no authentication: whoever knows the address can do everything. Without a path a secret one is made up and told.
+    /// these protocols have no authentication: whoever knows the address can do everything. Without a path a secret one is made up and told.
     #[arg(long, value_name = "URL", conflicts_with_all = ["stdio", "socket"])]
     pub(crate) listen: Option<String>,
     /// Every UI that connects goes to this session.

@@ -15,7 +15,7 @@ pub(crate) struct Trace {
     /// Write one self-contained page with a timeline.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
-    /// The wire, where the recording does not say.
+    /// The protocol, where the recording does not say.
     #[arg(long, value_name = "DIALECT", value_parser = crate::flags::dialect())]
     dialect: Option<dialects::Dialect>,
 }

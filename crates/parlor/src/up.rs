@@ -20,7 +20,7 @@ pub(crate) struct Up {
     /// Write a user unit for systemd, enable it and start the server by it.
     #[arg(long)]
     systemd: bool,
-    /// How long a room stays that has no UI, no run and no open question, such as 5m.
+    /// How long a session process stays that has no UI, no run and no open question, such as 5m.
     #[arg(long, value_name = "TIME", default_value_t = rooms::IDLE.as_secs(), value_parser = crate::flags::seconds)]
     room_idle: u64,
     /// Print the status as JSON.
@@ -63,7 +63,10 @@ fn tell(status: &Status, started: bool, json: bool) {
     }
     let Status { pid, version, rooms, warning, .. } = status;
     let how = if started { "the server runs" } else { "the server runs already" };
-    output::print_line(&format!("{how}: process {pid}, parlor {version}, rooms: {}", rooms.len()));
+    output::print_line(&format!(
+        "{how}: process {pid}, parlor {version}, session processes: {}",
+        rooms.len()
+    ));
     if started {
         output::print_line(
             "`parlor` in any terminal works there now and goes on when it is closed; `parlor down` ends it",
@@ -83,14 +86,14 @@ pub(crate) async fn down(asked: Down) -> anyhow::Result<Exit> {
     } else {
         let rooms = match ended.rooms {
             0 => String::new(),
-            1 => "; one room ended with it".to_owned(),
-            many => format!("; {many} rooms ended with it"),
+            1 => "; one session process ended with it".to_owned(),
+            many => format!("; {many} session processes ended with it"),
         };
         match server {
             Some(pid) => output::print_line(&format!("the server ended (process {pid}){rooms}")),
             None if ended.rooms > 0 => {
                 output::print_line(&format!(
-                    "no server ran; rooms of one that was killed were ended: {}",
+                    "no server ran; session processes of one that was killed were ended: {}",
                     ended.rooms
                 ));
             }
@@ -98,7 +101,10 @@ pub(crate) async fn down(asked: Down) -> anyhow::Result<Exit> {
         }
     }
     if ended.left > 0 {
-        output::print_error(&format!("error: {} rooms did not end; `parlor ps` names them", ended.left));
+        output::print_error(&format!(
+            "error: {} session processes did not end; `parlor ps` names them",
+            ended.left
+        ));
         return Ok(Exit::Failed);
     }
     Ok(Exit::Done)

@@ -157,7 +157,7 @@ fn wire_as_a_name(words: &[OsString]) -> Option<String> {
     let wire = text(2).filter(|_| text(1) == Some("attach"))?;
     let dialect = dialects::named(wire).ok()?.name();
     Some(format!(
-        "{} is a wire, and no agent's name\n\nhint: parlor attach --dialect {dialect} -- COMMAND, or --socket PATH",
+        "{} is a protocol, and no agent's name\n\nhint: parlor attach --dialect {dialect} -- COMMAND, or --socket PATH",
         quoted(wire)
     ))
 }

@@ -1,4 +1,4 @@
-//! Agents of other programs on the leash: which folders are an agent's own, where it is held, and which hosts it reaches.
+//! Agents of other programs in the sandbox: which folders are an agent's own, where it is held, and which hosts it reaches.
 //!
 //! What it is not: what holds it, which is [`tools::leashed`]. Invariants: what it may write is told before it is started; a host that no
 //! rule allows is refused; where it cannot be held it is not started.
@@ -123,11 +123,11 @@ pub(crate) async fn hold(
         let names: Vec<String> = places.iter().map(|place| path_text::write(place)).collect();
         if names.is_empty() { "none".to_owned() } else { names.join(", ") }
     };
-    say(&format!("on the leash: it writes in {}", path_text::write(root)));
-    say(&format!("on the leash: its own folders: {}", names(&own)));
-    say(&format!("on the leash: shared folders (--share): {}", names(&shared)));
+    say(&format!("in the sandbox: it writes in {}", path_text::write(root)));
+    say(&format!("in the sandbox: its own folders: {}", names(&own)));
+    say(&format!("in the sandbox: shared folders (--share): {}", names(&shared)));
     let hosts = if hosts.is_empty() { "none; --allow host:NAME".to_owned() } else { hosts.join(", ") };
-    say(&format!("on the leash: network: {hosts}"));
+    say(&format!("in the sandbox: network: {hosts}"));
     let writable = own.iter().filter(|place| place.is_dir()).chain(&shared).cloned().collect();
     let readable = own.iter().flat_map(|place| closed_in(place)).collect();
     let places = LeashedPlaces { writable, readable };
@@ -148,7 +148,7 @@ fn reaches(rule: &Rule) -> bool {
     matches!(rule.matcher, Matcher::Reach { .. } | Matcher::Given(Allowance::Host(_)))
 }
 
-/// Decides on hosts for an agent on the leash: rules alone.
+/// Decides on hosts for an agent in the sandbox: rules alone.
 #[derive(Debug)]
 struct LeashGate {
     rules: Mutex<Rules>,

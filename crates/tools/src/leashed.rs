@@ -63,11 +63,11 @@ impl Leashed {
         let why = |words: String| failed(Error::other(words));
         let guard =
             place.guard().ok_or_else(|| why("there is nothing here that could hold it".to_owned()))?;
-        let cannot = |lack: String| why(format!("it cannot be put on the leash: {lack}"));
+        let cannot = |lack: String| why(format!("it cannot be put in the sandbox: {lack}"));
         guard.networks().map_err(cannot)?;
         if !guard.holds() {
             return Err(why(
-                "it cannot be put on the leash: this kernel holds no program well enough".to_owned()
+                "it cannot be put in the sandbox: this kernel holds no program well enough".to_owned()
             ));
         }
         let net = place.net().cloned().ok_or_else(|| why("it cannot have a separate network".to_owned()))?;

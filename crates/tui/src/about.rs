@@ -7,6 +7,8 @@ use crate::commands::{FleetHere, Here, Restart};
 pub struct About {
     /// The program and its version.
     pub program: String,
+    /// The folder that it is started in, as it is shown until a session tells its own.
+    pub folder: String,
     /// Where the person's settings lie.
     pub settings: String,
     /// What is wrong with them, and what to do.
@@ -63,6 +65,11 @@ impl Start {
     /// What can be done about a runtime that is gone, and whether the person may leave for an errand.
     pub(crate) fn stand(&mut self, restart: Restart, exits: bool) {
         self.here = Here { restart, exits, ..self.here };
+    }
+
+    /// A key can be given on the screen itself.
+    pub(crate) fn logs_in(&mut self) {
+        self.here.login = true;
     }
 
     /// The fleet is gathered for this screen.

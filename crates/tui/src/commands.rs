@@ -118,6 +118,8 @@ pub(crate) struct Here {
     pub(crate) restart: Restart,
     /// Whether the person may leave for a login or for another agent.
     pub(crate) exits: bool,
+    /// Whether a key can be given on the screen itself.
+    pub(crate) login: bool,
     /// Where the fleet is gathered.
     pub(crate) fleet: Option<FleetHere>,
     /// Whether somebody tells of the devices of the page.
@@ -137,7 +139,8 @@ impl Here {
     fn has(self, does: SlashAction) -> bool {
         match does {
             SlashAction::Restart => self.restart != Restart::None,
-            SlashAction::Login | SlashAction::Agents => self.exits,
+            SlashAction::Login => self.exits || self.login,
+            SlashAction::Agents => self.exits,
             SlashAction::Fleet => self.fleet.is_some(),
             SlashAction::Devices => self.devices,
             _ => true,

@@ -48,6 +48,8 @@ pub(crate) struct Completion {
     pub(crate) offers: Vec<Candidate>,
     /// The one under the cursor.
     pub(crate) cursor: usize,
+    /// The person has closed it: what is found later opens it no more.
+    pub(crate) closed: bool,
 }
 
 /// The word at the end of `before` that can be completed: its kind, where it begins, the word without its sign.
@@ -94,6 +96,7 @@ pub(crate) fn slashes(from: usize, query: &str, abilities: &Abilities, here: Her
         query: query.to_owned(),
         offers: offers.take(MAX_OFFERED).collect(),
         cursor: 0,
+        closed: false,
     }
 }
 
@@ -117,7 +120,14 @@ pub(crate) fn arguments(before: &str, query: &str, known: &ValueSources<'_>) -> 
         Candidate { label: name.clone(), detail: about, insert: name }
     };
     let offers = rank(query, &names).into_iter().take(MAX_OFFERED).map(offer).collect();
-    Completion { kind: Kind::Argument, from: before.len(), query: query.to_owned(), offers, cursor: 0 }
+    Completion {
+        kind: Kind::Argument,
+        from: before.len(),
+        query: query.to_owned(),
+        offers,
+        cursor: 0,
+        closed: false,
+    }
 }
 
 /// Whether models are wanted behind what stands before the word.
@@ -133,7 +143,14 @@ pub(crate) fn files(from: usize, query: &str, paths: Vec<String>) -> Completion 
         let insert = if spaced { format!("@\"{path}\" ") } else { format!("@{path} ") };
         Candidate { label: path, detail: String::new(), insert }
     });
-    Completion { kind: Kind::File, from, query: query.to_owned(), offers: offers.collect(), cursor: 0 }
+    Completion {
+        kind: Kind::File,
+        from,
+        query: query.to_owned(),
+        offers: offers.collect(),
+        cursor: 0,
+        closed: false,
+    }
 }
 
 /// Skills that fit, as a list.
@@ -150,6 +167,7 @@ pub(crate) fn skills(from: usize, query: &str, known: &[(String, String)]) -> Co
         query: query.to_owned(),
         offers: offers.take(MAX_OFFERED).collect(),
         cursor: 0,
+        closed: false,
     }
 }
 

@@ -21,6 +21,18 @@ pub(crate) struct FleetRows {
     /// All that were told, and the dead processes that the person has seen.
     heard: Rows,
     looked_at: BTreeSet<u32>,
+    /// The person came from the fleet to answer: it is there again when they have.
+    errand: Option<Errand>,
+}
+
+/// Answering from the fleet: into a session, its question, and back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Errand {
+    /// Whose question it is; none while the fleet is open again.
+    there: Option<SessionId>,
+    is_answered: bool,
+    /// Where the person was before.
+    home: Option<SessionId>,
 }
 
 impl FleetRows {
@@ -43,6 +55,30 @@ impl FleetRows {
     pub(crate) fn take(&mut self, rows: Rows) -> Option<Rows> {
         self.heard = rows;
         self.rows.replace(told(self.heard.clone(), &self.looked_at))
+    }
+
+    /// The person goes to the question of this session and means to come back to the fleet; `here` is where they are.
+    pub(crate) fn goes_to_answer(&mut self, there: SessionId, here: Option<SessionId>) {
+        let home = self.errand.take().map_or(here, |errand| errand.home);
+        self.errand = Some(Errand { there: Some(there), is_answered: false, home });
+    }
+
+    /// They have answered in this session.
+    pub(crate) fn answered(&mut self, here: Option<&SessionId>) {
+        if let Some(errand) = self.errand.as_mut().filter(|errand| errand.there.as_ref() == here) {
+            errand.is_answered = true;
+        }
+    }
+
+    /// Whether the fleet is to be there again: what they came for in this session is answered.
+    pub(crate) fn comes_back(&mut self, here: Option<&SessionId>) -> bool {
+        let due = self.errand.as_mut().filter(|errand| errand.is_answered && errand.there.as_ref() == here);
+        due.is_some_and(|errand| errand.there.take().is_some())
+    }
+
+    /// The errand is over, because the fleet is closed or the person stays where they are. Where they were before, if it was.
+    pub(crate) fn ends_errand(&mut self) -> Option<SessionId> {
+        self.errand.take().and_then(|errand| errand.home)
     }
 
     /// The person has looked at them: processes that died are told no more.

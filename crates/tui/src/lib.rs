@@ -10,6 +10,7 @@
 //! - look: look, picture, highlight, diff, markdown
 //! - tables: settings, commands, keymap
 //! - facts: about, thread, world, policy, cell
+//! - forms: login
 //! - messages: msg
 //! - components: window, flow, toasts, wishes, user_command, complete, composer, preferences, search, transcript, picker, fleet, devices, overlay, ask
 //! - model: model
@@ -40,6 +41,7 @@ mod highlight;
 mod key;
 mod keymap;
 mod layout;
+mod login;
 mod look;
 mod markdown;
 mod model;
@@ -72,11 +74,15 @@ pub use commands::{COMMANDS, Restart};
 pub use fleet::Rows;
 pub use headless::Headless;
 pub use keymap::{ACTIONS, Action, Keymap, can_press};
-pub use msg::{AgentLine, Asking, Begin, DeviceLine, FleetAct, FleetNews, FleetWish, Outgoing, ScreenExit};
+pub use login::TypedKey;
+pub use msg::{
+    AgentLine, Asking, Begin, DeviceLine, FleetAct, FleetNews, FleetWish, LoginNews, Outgoing, ProviderLine,
+    ScreenExit,
+};
 pub use settings::{Setting, Settings, settings};
 pub use shell::{
-    Echo, ExitReason, Farewell, FleetPort, FoundTerminal, Keep, MAX_LINE, Options, ScreenExits, StopSignal,
-    TypedLine, ask_line, notification, picture_file, run,
+    Echo, ExitReason, Farewell, FleetPort, FoundTerminal, Keep, LoginPort, MAX_LINE, Options, ScreenExits,
+    StopSignal, TypedLine, ask_line, notification, picture_file, run,
 };
 pub use svg::svg;
 pub use theme::Theme;

@@ -2,6 +2,7 @@
 
 use crate::about::Note;
 use crate::key::Key;
+use crate::login::TypedKey;
 use crate::picture::{Decoded, Framed};
 use crate::settings::Setting;
 use domain::command::{Command, Target};
@@ -106,6 +107,8 @@ pub(crate) enum Msg {
     Note(Note),
     /// What was found, for the list that asked.
     Agents(Vec<AgentLine>),
+    /// For the form that asks for a key.
+    Login(LoginNews),
     /// Rows of sessions elsewhere, devices of the page, or what came of an act on one.
     Fleet(FleetNews),
     /// Something that the shell tells the person in passing, such as a failure of its own.
@@ -136,6 +139,36 @@ pub struct AgentLine {
     pub more: String,
     /// Why it cannot be started now, if so.
     pub missing: Option<String>,
+}
+
+/// A provider whose key can be given, as a list shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProviderLine {
+    pub name: String,
+    /// What there is to know at a glance.
+    pub about: String,
+    /// Whether a key of it is known already.
+    pub has_key: bool,
+}
+
+/// What is told while a person gives a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LoginNews {
+    /// Whose key can be given.
+    Providers(Vec<ProviderLine>),
+    /// It was no key, or cannot be saved: why.
+    Failed(String),
+    /// The provider does not accept it, or could not be asked: why. Nothing was saved.
+    Unsure(String),
+    /// It is saved.
+    Kept {
+        /// What to know now, in lines.
+        said: Vec<String>,
+        /// For the first screen, where the key changes who answers.
+        note: Option<Note>,
+        /// The model that answers from now on where none did: its provider and name.
+        model: Option<(String, String)>,
+    },
 }
 
 /// What a person leaves the screen for.
@@ -279,6 +312,16 @@ pub(crate) enum Fx {
     Restart,
     /// Looks which agents there are.
     FindAgents,
+    /// Looks whose key can be given.
+    FindProviders,
+    /// Tries a key and saves it, whatever the provider says if `keep`.
+    Login {
+        provider: String,
+        key: TypedKey,
+        keep: bool,
+    },
+    /// Ends that.
+    StopLogin,
     /// Wants something of whoever gathers the fleet.
     Fleet(FleetWish),
     /// Leaves the screen for something that needs the bare terminal.

@@ -3,6 +3,7 @@
 use crate::composer::Editor;
 use crate::fleet::Board;
 use crate::key::{Code, Key};
+use crate::login::LoginForm;
 use crate::picker::Picker;
 use crate::search;
 
@@ -19,6 +20,8 @@ pub(crate) enum Overlay {
     Picker(Box<Picker>),
     /// All sessions, wherever they run.
     Fleet(Box<Board>),
+    /// The key of a provider is asked for.
+    Login(Box<LoginForm>),
 }
 
 impl Over {
@@ -52,11 +55,32 @@ impl Over {
         self.0 = Some(Overlay::Fleet(Box::new(board)));
     }
 
+    /// Asks for a key.
+    pub(crate) fn log_in(&mut self, form: LoginForm) {
+        self.0 = Some(Overlay::Login(Box::new(form)));
+    }
+
+    /// The form for a key, when it is open.
+    pub(crate) fn login(&self) -> Option<&LoginForm> {
+        match &self.0 {
+            Some(Overlay::Login(form)) => Some(form),
+            Some(Overlay::Pager(_) | Overlay::Picker(_) | Overlay::Fleet(_)) | None => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn login_mut(&mut self) -> Option<&mut LoginForm> {
+        match &mut self.0 {
+            Some(Overlay::Login(form)) => Some(form),
+            Some(Overlay::Pager(_) | Overlay::Picker(_) | Overlay::Fleet(_)) | None => None,
+        }
+    }
+
     /// The fleet, when it is open.
     pub(crate) fn fleet(&self) -> Option<&Board> {
         match &self.0 {
             Some(Overlay::Fleet(board)) => Some(board),
-            Some(Overlay::Pager(_) | Overlay::Picker(_)) | None => None,
+            Some(Overlay::Pager(_) | Overlay::Picker(_) | Overlay::Login(_)) | None => None,
         }
     }
 
@@ -64,7 +88,7 @@ impl Over {
     pub(crate) fn fleet_mut(&mut self) -> Option<&mut Board> {
         match &mut self.0 {
             Some(Overlay::Fleet(board)) => Some(board),
-            Some(Overlay::Pager(_) | Overlay::Picker(_)) | None => None,
+            Some(Overlay::Pager(_) | Overlay::Picker(_) | Overlay::Login(_)) | None => None,
         }
     }
 
@@ -77,7 +101,7 @@ impl Over {
     pub(crate) fn page(&self) -> Option<&Pager> {
         match &self.0 {
             Some(Overlay::Pager(pager)) => Some(pager),
-            Some(Overlay::Picker(_) | Overlay::Fleet(_)) | None => None,
+            Some(Overlay::Picker(_) | Overlay::Fleet(_) | Overlay::Login(_)) | None => None,
         }
     }
 
@@ -85,7 +109,7 @@ impl Over {
     pub(crate) fn list(&self) -> Option<&Picker> {
         match &self.0 {
             Some(Overlay::Picker(picker)) => Some(picker),
-            Some(Overlay::Pager(_) | Overlay::Fleet(_)) | None => None,
+            Some(Overlay::Pager(_) | Overlay::Fleet(_) | Overlay::Login(_)) | None => None,
         }
     }
 
@@ -93,7 +117,7 @@ impl Over {
     pub(crate) fn list_mut(&mut self) -> Option<&mut Picker> {
         match &mut self.0 {
             Some(Overlay::Picker(picker)) => Some(picker),
-            Some(Overlay::Pager(_) | Overlay::Fleet(_)) | None => None,
+            Some(Overlay::Pager(_) | Overlay::Fleet(_) | Overlay::Login(_)) | None => None,
         }
     }
 

@@ -60,6 +60,8 @@ pub(crate) enum ListKind {
     OptionValues,
     /// Agents of other programs.
     Agents,
+    /// Whose key can be given.
+    Providers,
     /// What goes back to an earlier message.
     GoBack,
     /// What can be copied.
@@ -138,6 +140,8 @@ pub(crate) enum Choice {
     SetOption(String, String),
     /// An agent, by its name, or why it cannot be had.
     Agent(Result<String, String>),
+    /// A provider whose key is asked for.
+    Provider(String),
     /// An entry to go back to, and whether files go with the words.
     GoBack(EntryId, bool),
     /// Only to be read.

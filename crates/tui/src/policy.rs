@@ -43,6 +43,17 @@ pub(crate) fn policy_about(policy: Policy) -> &'static str {
     }
 }
 
+/// When Parlor asks in this mode, in a line that begins with the words of the mode.
+pub(crate) fn asks_when(policy: Policy) -> &'static str {
+    match policy {
+        Policy::ReadOnly => "read-only: it changes nothing",
+        Policy::Ask => "asks first, before it changes anything",
+        Policy::AutoEdit => "edits freely in this project, asks before anything else",
+        Policy::Sandboxed => "runs in the sandbox of this project, asks before anything leaves it",
+        Policy::Full => "asks only to leave the sandbox: use it where nothing can be lost",
+    }
+}
+
 fn policy_word(policy: Policy) -> (&'static str, Role) {
     match policy {
         Policy::ReadOnly => ("read-only", Role::Ok),
@@ -50,5 +61,18 @@ fn policy_word(policy: Policy) -> (&'static str, Role) {
         Policy::AutoEdit => ("edits freely", Role::Warn),
         Policy::Sandboxed => ("runs in the sandbox", Role::Warn),
         Policy::Full => ("asks only to leave the sandbox", Role::Bad),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn when_it_asks_is_told_in_the_words_of_the_mode() {
+        for policy in Policy::ALL {
+            let (word, _) = policy_word(policy);
+            assert!(asks_when(policy).starts_with(word), "{word}: {}", asks_when(policy));
+        }
     }
 }

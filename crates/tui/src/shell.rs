@@ -29,8 +29,11 @@ use crate::about::{About, Note};
 use crate::commands::{FleetHere, Restart};
 use crate::keymap::Keymap;
 use crate::layout::has_unseen_question;
+use crate::login::TypedKey;
 use crate::model::Model;
-use crate::msg::{AgentLine, Begin, FleetNews, FleetWish, Fx, Msg, Outgoing, ScreenExit};
+use crate::msg::{
+    AgentLine, Begin, FleetNews, FleetWish, Fx, LoginNews, Msg, Outgoing, ProviderLine, ScreenExit,
+};
 use crate::picture::Graphics;
 use crate::settings::{Setting, Settings};
 use crate::theme::{Depth, Theme};
@@ -45,11 +48,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use terminal::Terminal;
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::Instant;
 
 /// Between two frames that show what came in, at least.
@@ -126,7 +130,22 @@ impl fmt::Debug for FleetPort {
 
 /// Lets the person leave the screen for a login or for another agent; tells which agents there are.
 #[derive(Clone)]
-pub struct ScreenExits(pub Arc<AgentsFn>);
+pub struct ScreenExits {
+    pub agents: Arc<AgentsFn>,
+    /// Takes a key without the screen being left; lines of text leave it all the same.
+    pub login: Option<LoginPort>,
+}
+
+/// Takes the key of a provider.
+#[derive(Clone)]
+pub struct LoginPort {
+    /// Whose key can be given.
+    pub providers: Arc<dyn Fn() -> Vec<ProviderLine> + Send + Sync>,
+    /// Tries a key of this provider and saves it, whatever the provider says if so.
+    pub give: Arc<GiveFn>,
+}
+
+type GiveFn = dyn Fn(String, TypedKey, bool) -> Pin<Box<dyn Future<Output = LoginNews> + Send>> + Send + Sync;
 
 type AgentsFn = dyn Fn() -> Vec<AgentLine> + Send + Sync;
 
@@ -187,6 +206,9 @@ pub async fn run(
     model.screen.preferences.colour_with(depth);
     let restart = options.restart.as_ref().map(|(restart, _)| *restart).unwrap_or_default();
     model.screen.start.stand(restart, options.exits.is_some());
+    if options.exits.as_ref().is_some_and(|exits| exits.login.is_some()) {
+        model.screen.start.logs_in();
+    }
     let (told, fleet) = mpsc::channel(MAX_INBOX);
     let wishes = options.fleet.as_ref().map(|port| {
         model.screen.start.survey(FleetHere { pid: port.pid, visits: port.visits });
@@ -232,6 +254,7 @@ pub async fn run(
         keeping,
         gallery,
         command: None,
+        login: None,
         wishes,
     };
     shell.perform(fx);
@@ -300,6 +323,8 @@ struct Shell {
     gallery: gallery::Gallery,
     /// The person's command under way.
     command: Option<command::Running>,
+    /// A key that is tried.
+    login: Option<AbortHandle>,
     /// Settings on their way to be kept, one after the other.
     kept: mpsc::Sender<(Setting, &'static str)>,
     keeping: JoinSet<()>,

@@ -15,6 +15,7 @@ mod files;
 mod fleet;
 mod keys;
 mod lists;
+mod login;
 mod news;
 mod options;
 mod policies;
@@ -91,6 +92,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
         Msg::Branch { cwd, name } => model.screen.start.checked_out(cwd, name),
         Msg::Note(note) => model.screen.start.note(note),
         Msg::Agents(agents) => lists::fill_agents(model, agents),
+        Msg::Login(news) => login::hear(model, news, fx),
         Msg::Fleet(news) => fleet::hear(model, news, fx),
         Msg::ShellNotice(text) => model.toast(Level::Info, text),
         Msg::Files { query, paths } => model.screen.composer.found(&query, paths),
@@ -102,6 +104,7 @@ pub(crate) fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
         Msg::Background { dark } => model.screen.preferences.fit_background(dark),
     }
     asks::settle(model, fx);
+    fleet::settle(model, fx);
     wake(model, fx);
 }
 

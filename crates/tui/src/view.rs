@@ -2,6 +2,7 @@
 
 mod bottom;
 mod inline;
+mod login;
 mod over;
 mod status;
 #[cfg(test)]

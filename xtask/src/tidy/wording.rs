@@ -23,7 +23,13 @@ const FOR_MODELS: &[&str] = &[
     "crates/models/src/offline/",
 ];
 /// Files whose strings are for authors of UIs and agents, in the words of their documents, or for a database.
-const FOR_AUTHORS: &[&str] = &["crates/kit/", "crates/roles/", "crates/store/src/sqlite/schema.rs", "wires/"];
+const FOR_AUTHORS: &[&str] = &[
+    "crates/kit/",
+    "crates/parlor/src/docs",
+    "crates/roles/",
+    "crates/store/src/sqlite/schema.rs",
+    "wires/",
+];
 
 /// Every string that has a refused word, and a list without any.
 pub(super) fn findings(programs: &[Program<'_>], documents: &[Page]) -> Vec<String> {
@@ -50,7 +56,7 @@ fn refused(documents: &[Page]) -> Vec<String> {
     words.into_iter().flat_map(|words| words.split(", ")).map(str::to_owned).collect()
 }
 
-/// Whether a text of several words says this one, or one that it ends with an `s`. Names in braces and code between backticks are no words.
+/// Whether a text of several words says this one, or one that it ends with an `s`. Names in braces, flags and paths are no words.
 fn says(text: &str, word: &str) -> bool {
     if !text.contains(' ') {
         return false;
@@ -60,7 +66,9 @@ fn says(text: &str, word: &str) -> bool {
         let before = text[..at].chars().next_back();
         let behind =
             text[at + word.len()..].strip_prefix('s').unwrap_or(&text[at + word.len()..]).chars().next();
-        [before, behind].iter().all(|c| c.is_none_or(|c| !c.is_alphanumeric() && c != '_'))
+        [before, behind]
+            .iter()
+            .all(|c| c.is_none_or(|c| !c.is_alphanumeric() && !matches!(c, '_' | '-' | '/')))
     })
 }
 

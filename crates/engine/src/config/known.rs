@@ -80,7 +80,7 @@ pub const SETTINGS: &[KnownSetting] = &[
         "answer_within_s",
         "120",
         "30 on lemon, 50 on asst",
-        "seconds that a question may wait on a wire with a deadline, 0 to 86400; 0 waits for ever",
+        "seconds that a question may wait on a protocol with a deadline, 0 to 86400; 0 waits for ever",
     ),
     top(
         "give_up_after_s",
@@ -157,7 +157,7 @@ pub const SETTINGS: &[KnownSetting] = &[
     ),
     inside(MODEL, "thinking", "true", "what is known of it", "whether an effort can be set"),
     inside(AGENT, "command", "[\"my-agent\", \"--stdio\"]", "needed", "the program and its arguments"),
-    inside(AGENT, "dialect", "\"acp\"", "needed", "the wire that it speaks"),
+    inside(AGENT, "dialect", "\"acp\"", "needed", "the protocol that it speaks"),
     inside(AGENT, "install", "\"make install\"", "none", "what to do when it is not there, shown to you"),
     inside(
         EXTENSION,

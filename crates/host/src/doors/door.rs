@@ -173,7 +173,7 @@ impl Entering {
         };
         let Some(dialect) = dialects::of_first_line(said) else {
             (self.host.log)(
-                "refused: the first line of a client belongs to no wire that can be told by it; name the wire with --dialect",
+                "refused: the first line of a client belongs to no protocol that can be told by it; name the protocol with --dialect",
             );
             return;
         };

@@ -31,7 +31,7 @@ pub async fn make_way(session: &SessionId) -> anyhow::Result<()> {
         return Err(refused(session, pid, "close it there"));
     }
     if let Some(why) = holder.needed(session) {
-        return Err(refused(session, pid, &format!("{why}; `parlor down` ends every room")));
+        return Err(refused(session, pid, &format!("{why}; `parlor down` ends every session process")));
     }
     registry::signal(&[pid], LET_GO);
     let end = Instant::now() + GONE_WITHIN;
@@ -43,7 +43,7 @@ pub async fn make_way(session: &SessionId) -> anyhow::Result<()> {
         // Somebody was quicker than we.
         let came = holder_in(session, directory.as_ref(), pid).await;
         if let Some(why) = came.and_then(|holder| holder.needed(session)) {
-            return Err(refused(session, pid, &format!("{why}; `parlor down` ends every room")));
+            return Err(refused(session, pid, &format!("{why}; `parlor down` ends every session process")));
         }
         tokio::time::sleep(LOOK_EVERY).await;
     }

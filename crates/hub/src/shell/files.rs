@@ -148,8 +148,10 @@ impl Cabinet {
         for place in places.filter_map(|place| place.canonicalize().ok()) {
             let Ok(below) = path.strip_prefix(&place) else { continue };
             if let Some(part) = domain::steering::part(below.iter().filter_map(|name| name.to_str())) {
-                let why =
-                    format!("{} is or lies in `{part}`, which steers what programs do there", path.display());
+                let why = format!(
+                    "{} is or lies in `{part}`, which other programs execute or obey",
+                    path.display()
+                );
                 return Err(Refusal::new(RefusalKind::NotAllowed, why).hint("use another name or folder"));
             }
             inside = true;
@@ -416,7 +418,7 @@ mod tests {
         assert_eq!(fs::read_dir(&project).unwrap().count(), before);
         assert_eq!(fs::read_dir(project.join(".git/hooks")).unwrap().count(), 0);
         let refused = cabinet.save(&session, &state(), Some("AGENTS.md"), true).unwrap_err();
-        assert!(refused.message.contains("`AGENTS.md`, which steers what programs do there"), "{refused}");
+        assert!(refused.message.contains("`AGENTS.md`, which other programs execute or obey"), "{refused}");
         cabinet.save(&session, &state(), Some("sub/talk.json"), true).unwrap();
     }
 

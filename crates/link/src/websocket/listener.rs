@@ -36,7 +36,7 @@ pub enum NotADoor {
     NoAddress(String),
     /// Others could reach it.
     #[error(
-        "{0} can be reached from other machines, and this wire has no authentication; use 127.0.0.1 or [::1]"
+        "{0} can be reached from other machines, and this protocol has no authentication; use 127.0.0.1 or [::1]"
     )]
     NotLoopback(IpAddr),
     #[error("cannot listen on {address}: {source}")]

@@ -78,7 +78,7 @@ Examples:
     GOOSE_PROVIDER=openai GOOSE_MODEL=parlor-check goose acp
   parlor check agent -- my-agent --model parlor-check --yes --prompt {prompt}")]
 pub(crate) struct AgentArgs {
-    /// The wire that the agent speaks with its UI.
+    /// The protocol that the agent speaks with its UI.
     #[arg(long, default_value = "native", value_name = "DIALECT", value_parser = crate::flags::dialect())]
     dialect: dialects::Dialect,
     /// The API that Parlor's own agent speaks with the model. Others speak what they like.
@@ -119,7 +119,7 @@ pub(crate) async fn agent(asked: AgentArgs) -> anyhow::Result<Exit> {
     let check = check.with_context(|| format!("nothing is known of how to prompt on {name} yet"))?;
     if asked.day.is_some() && !check.remembers() {
         return Err(exit::usage(
-            "a day is one session\n\nhint: name the wire that the agent speaks with --dialect",
+            "a day is one session\n\nhint: name the protocol that the agent speaks with --dialect",
         ));
     }
     let tasks = match asked.day {

@@ -185,7 +185,7 @@ pub(super) const STEPS: &[Step] = &[
     Step {
         name: "bridge",
         title: "any UI on any agent",
-        words: "This opens Parlor's UI on the wire codelia, an agent that speaks lemon, and\nbetween them a bridge. Write \"list files\" and read the answer: it went through\nboth wires, there and back.",
+        words: "This opens Parlor's UI on the protocol codelia, an agent that speaks lemon, and\nbetween them a bridge. Write \"list files\" and read the answer: it went through\nboth wires, there and back.",
         opens: Opens::Bridge,
         needs: None,
         makes: &[],
@@ -196,8 +196,10 @@ pub(super) const STEPS: &[Step] = &[
             );
             let ran = is(|body| matches!(body, Body::Run(RunEvent::Ended { outcome: Outcome::Done, .. })));
             match foreign && ran {
-                true => Ok("Neither knows the other's wire. Yours may be one of them: parlor new agent NAME"
-                    .to_owned()),
+                true => {
+                    Ok("Neither knows the other's protocol. Yours may be one of them: parlor new agent NAME"
+                        .to_owned())
+                }
                 false => Err("no prompt went over the bridge and was answered"),
             }
         },

@@ -142,7 +142,7 @@ fn rooms_outlive_a_killed_server_and_the_next_one_finds_them() {
     let pid = rustix::process::Pid::from_raw(i32::try_from(up["pid"].as_u64().unwrap()).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     until("it is dead", || (!is_there(up["pid"].as_u64().unwrap())).then_some(()));
-    assert!(world.says(&["down"]).contains("rooms of one that was killed were ended: 1"));
+    assert!(world.says(&["down"]).contains("session processes of one that was killed were ended: 1"));
     assert!(!is_there(room["pid"].as_u64().unwrap()));
 }
 
@@ -475,7 +475,11 @@ fn a_data_folder_that_cannot_be_written_is_told() {
     world.up();
     std::fs::write(world.path("data/rooms"), "a file").unwrap();
     let mut terminal = Screen::start(&mut world.parlor("one", &[]));
-    terminal.shows(&["runs in this terminal, not in the server", "the server has no room", "cannot be made"]);
+    terminal.shows(&[
+        "runs in this terminal, not in the server",
+        "the server cannot open it",
+        "cannot be made",
+    ]);
 }
 
 /// The relays that run on the fake of another machine; they end with the test.

@@ -55,7 +55,7 @@ impl Steered {
     pub(crate) async fn after(self, mut outcome: Outcome, port: &Port) -> Outcome {
         let line = self.line.clone();
         for back in self.put_back(true).await {
-            let title = format!("`{line}` changed files that steer programs");
+            let title = format!("`{line}` changed protected files");
             let asked = outcome.outcome != ToolOutcome::Cancelled;
             let said =
                 if asked { ask(&back, &title, "The command", port).await } else { SteeringAnswer::Nothing };

@@ -90,11 +90,11 @@ impl Status {
             None => "namespaces: not tried".to_owned(),
             Some(Ok(())) => "namespaces work: commands have terminals of their own, the commands of a session have a /tmp, \
                              /var/tmp and /dev/shm of their own, sockets of Docker, D-Bus, tmux and the like are out of \
-                             their reach, and files that steer programs are read-only to them"
+                             their reach, and protected files are read-only to them"
                 .to_owned(),
             Some(Err(why)) => format!(
                 "namespaces do not work here ({why}): programs that need a terminal fail in the sandbox, /tmp is \
-                 shared with your programs, sockets of Docker, D-Bus, tmux and the like can be reached, and files that steer programs are compared before \
+                 shared with your programs, sockets of Docker, D-Bus, tmux and the like can be reached, and protected files are compared before \
                  and after each command instead of being read-only, and what listens at 127.0.0.1 must ask for the network"
             ),
         });

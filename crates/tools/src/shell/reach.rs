@@ -19,7 +19,7 @@ const MAX_OPTIONS: usize = 256;
 const TAME_DEVICES: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"];
 
 /// What every reason says that is about a file which steers programs.
-pub(crate) const STEERS: &str = "steers what programs do here";
+pub(crate) const STEERS: &str = "other programs execute or obey";
 
 /// Where a word leads.
 #[derive(PartialEq, Eq)]

@@ -42,7 +42,7 @@ const MAX_WHOLE: usize = MAX_SHOWN - 2 * 1024;
 const ASIDE: &str = ".held";
 
 /// What is said when a command made so much that changes may have gone unseen.
-const FLOODED: &str = "(the command made more files that steer programs, or more files at all, than are compared: others may have changed unseen)";
+const FLOODED: &str = "(the command made more protected files, or more files at all, than are compared: others may have changed unseen)";
 
 /// What a file was.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -518,9 +518,9 @@ impl PutBack {
 
     fn done(&self) -> &'static str {
         match self.changes.iter().any(|change| change.failed.is_some()) {
-            false => "files that steer programs were put back as they were",
+            false => "protected files were put back as they were",
             true => {
-                "NOT all files that steer programs could be put back: look at them before anything else is done here"
+                "NOT all protected files could be put back: look at them before anything else is done here"
             }
         }
     }
@@ -537,7 +537,7 @@ impl PutBack {
                 let _ = write!(troubles, "\n{}: {why}", change.path.display());
             }
         }
-        format!("(files that steer programs, kept by the person:\n{}){troubles}", self.list())
+        format!("(protected files, kept by the person:\n{}){troubles}", self.list())
     }
 
     /// The person does not want it.

@@ -79,7 +79,7 @@ impl SteeringWatch {
                  They are as they were made. If you do not know of them, have them put back.",
                 self.who
             );
-            let title = format!("{} runs, and files that steer programs changed", self.who);
+            let title = format!("{} runs, and protected files changed", self.who);
             let (yes, no) = (Some("keep them".to_owned()), Some("put them back".to_owned()));
             match port.ask(&title, AskKind::Confirm { message, yes, no, danger: true }).await {
                 Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => {
@@ -99,7 +99,7 @@ impl SteeringWatch {
 
     async fn after(&self, mut outcome: Outcome, port: &Port) -> Outcome {
         for (at, back) in self.put_all_back().await {
-            let title = format!("{} changed files that steer programs", self.who);
+            let title = format!("{} changed protected files", self.who);
             let asked = outcome.outcome != ToolOutcome::Cancelled;
             let said =
                 if asked { ask(&back, &title, "The server", port).await } else { SteeringAnswer::Nothing };
@@ -119,7 +119,7 @@ impl SteeringWatch {
         let mut told = Vec::new();
         for (at, changed) in self.changed().await {
             told.push(format!(
-                "Files that steer programs changed since the last call of {}, by you or by it. If you do not know of them, look at them:\n{}",
+                "Protected files changed since the last call of {}, by you or by it. If you do not know of them, look at them:\n{}",
                 self.who,
                 changed.list()
             ));

@@ -86,7 +86,10 @@ async fn where_one_file_does_not_fit_none_is_changed() {
 async fn what_steers_or_lies_outside_counts_for_the_whole_patch() {
     let room = room();
     for (body, told) in [
-        ("*** Update File: a.txt\n@@\n-two\n+2\n*** Add File: AGENTS.md\n+obey", "steers what programs do"),
+        (
+            "*** Update File: a.txt\n@@\n-two\n+2\n*** Add File: AGENTS.md\n+obey",
+            "other programs execute or obey",
+        ),
         ("*** Update File: a.txt\n@@\n-two\n+2\n*** Add File: ../out.txt\n+x", "outside the workspace"),
     ] {
         let plan = room.plan("apply_patch", &patch(body)).unwrap();

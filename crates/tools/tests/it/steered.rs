@@ -68,7 +68,7 @@ async fn what_a_script_did_to_files_that_steer_is_put_back_and_asked() {
                 answer.is_none(),
                 "only what nobody decided on waits"
             );
-            assert!(outcome.result.text.contains("files that steer programs"), "{}", outcome.result.text);
+            assert!(outcome.result.text.contains("protected files"), "{}", outcome.result.text);
         }
     }
 }

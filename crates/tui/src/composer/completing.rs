@@ -69,7 +69,7 @@ impl Composer {
                 let kept = self.completion.take().filter(|c| c.kind == Kind::File && c.from == from);
                 let offers = kept.map(|c| c.offers).unwrap_or_default();
                 let lookup = Lookup::Files(query.clone());
-                (Completion { kind, from, query, offers, cursor: 0 }, Some(lookup))
+                (Completion { kind, from, query, offers, cursor: 0, closed: false }, Some(lookup))
             }
             Kind::Skill => {
                 let unknown = self.skills.is_empty() && abilities.skills;
@@ -85,8 +85,14 @@ impl Composer {
         if let Some(completion) = &mut self.completion
             && completion.kind == Kind::File
             && completion.query == query
+            && !completion.closed
         {
+            // More may be found while the person walks through the list: the cursor stays with what it is on.
+            let under = completion.offers.get(completion.cursor).filter(|_| completion.cursor > 0);
+            let label = under.map(|offer| offer.label.clone());
             *completion = complete::files(completion.from, query, paths);
+            let at = label.and_then(|label| completion.offers.iter().position(|offer| offer.label == label));
+            completion.cursor = at.unwrap_or(0);
         }
     }
 
@@ -119,7 +125,7 @@ impl Composer {
             (Code::Down, false, false) => {
                 completion.cursor = if completion.cursor >= last { 0 } else { completion.cursor + 1 };
             }
-            (Code::Esc, ..) => completion.offers.clear(),
+            (Code::Esc, ..) => close(completion),
             (Code::Tab, ..) => {
                 let kind = completion.kind;
                 self.accept();
@@ -155,7 +161,12 @@ impl Composer {
     /// What was just taken is not offered once more.
     pub(crate) fn hide(&mut self, kind: Kind) {
         if let Some(completion) = self.completion.as_mut().filter(|c| c.kind == kind) {
-            completion.offers.clear();
+            close(completion);
         }
     }
+}
+
+fn close(completion: &mut Completion) {
+    completion.offers.clear();
+    completion.closed = true;
 }

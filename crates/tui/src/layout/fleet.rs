@@ -33,7 +33,7 @@ const STOPS: &str = "x again stops it";
 
 /// What the keys do.
 const OPENS: Hint = ("Enter opens it", "Enter opens");
-const ANSWERS: Hint = ("Enter opens its question", "Enter opens");
+const ANSWERS: Hint = ("Enter answers it", "Enter answers");
 const SAYS: Hint = ("s says something to it", "s says");
 const STOPS_IT: Hint = ("x stops it", "x stops");
 /// More than one waits.

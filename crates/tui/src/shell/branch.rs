@@ -21,7 +21,7 @@ pub(super) fn find(cwd: &Path) -> Option<String> {
 }
 
 /// Git's own folder of this one: inside of it, or where a worktree says.
-fn folder(dir: &Path) -> Option<PathBuf> {
+pub(super) fn folder(dir: &Path) -> Option<PathBuf> {
     let git = dir.join(".git");
     if git.is_dir() {
         return Some(git);

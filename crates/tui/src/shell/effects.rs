@@ -1,9 +1,9 @@
 //! Performs the effects of the update: sends commands, copies, rings, opens the editor, looks for files.
 
 use super::input::InputThread;
-use super::{ExitReason, MAX_BACKLOG, ScreenExits, Shell};
-use super::{branch, clipboard, command, gallery, picture};
-use crate::msg::{Fx, Msg, ScreenExit};
+use super::{ExitReason, LoginPort, MAX_BACKLOG, ScreenExits, Shell};
+use super::{branch, clipboard, command, files, gallery, picture};
+use crate::msg::{Fx, LoginNews, Msg, ScreenExit};
 use base64::Engine;
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
@@ -11,7 +11,9 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use tokio::sync::mpsc;
+use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 /// Longest text that is put on the clipboard through the terminal.
@@ -100,9 +102,11 @@ impl Shell {
             Fx::FindFiles(query) => {
                 let (files, cwd, inbox) = (self.files.clone(), self.options.cwd.clone(), self.inbox.clone());
                 tokio::task::spawn_blocking(move || {
-                    let paths = files.find(&cwd, &query);
                     // A screen that is too busy to hear gets the answer to its next key.
-                    let _ = inbox.try_send(Msg::Files { query, paths });
+                    let tell: files::Tell = Arc::new(move |query, paths| {
+                        let _ = inbox.try_send(Msg::Files { query, paths });
+                    });
+                    files.find(&cwd, &query, &tell);
                 });
             }
             Fx::FindBranch(cwd) => self.find_branch(cwd),
@@ -119,6 +123,25 @@ impl Shell {
             Fx::FindAgents => {
                 find_agents(self.options.exits.clone(), self.inbox.clone());
             }
+            Fx::FindProviders => {
+                if let Some(port) = self.login_port() {
+                    let inbox = self.inbox.clone();
+                    tokio::task::spawn_blocking(move || {
+                        let _ = inbox.blocking_send(Msg::Login(LoginNews::Providers((port.providers)())));
+                    });
+                }
+            }
+            Fx::Login { provider, key, keep } => {
+                if let Some(port) = self.login_port() {
+                    let (inbox, given) = (self.inbox.clone(), (port.give)(provider, key, keep));
+                    let task = tokio::spawn(async move {
+                        let news = given.await;
+                        let _ = inbox.send(Msg::Login(news)).await;
+                    });
+                    self.login = Some(task.abort_handle());
+                }
+            }
+            Fx::StopLogin => self.login.take().iter().for_each(AbortHandle::abort),
             Fx::Leave(exit) => {
                 let session = match exit {
                     // They come back to it, whatever was said there.
@@ -131,6 +154,10 @@ impl Shell {
             }
             Fx::Quit => self.exit = Some(ExitReason::Quit),
         }
+    }
+
+    fn login_port(&self) -> Option<LoginPort> {
+        self.options.exits.as_ref().and_then(|exits| exits.login.clone())
     }
 
     /// Looks what git has checked out. Of a folder that another program names only its name is known, unless it is ours.
@@ -205,7 +232,7 @@ impl Shell {
 
 /// Looks which agents there are; the answer comes to the inbox.
 pub(super) fn find_agents(exits: Option<ScreenExits>, inbox: mpsc::Sender<Msg>) {
-    if let Some(ScreenExits(agents)) = exits {
+    if let Some(ScreenExits { agents, .. }) = exits {
         // Files are read for it; the list says so until it is there.
         tokio::task::spawn_blocking(move || {
             let _ = inbox.blocking_send(Msg::Agents(agents()));

@@ -221,6 +221,10 @@ impl PlainShell {
             | Fx::Wake(_)
             | Fx::Attach(_)
             | Fx::FindFiles(_)
+            // Lines of text leave for it.
+            | Fx::FindProviders
+            | Fx::Login { .. }
+            | Fx::StopLogin
             | Fx::FindBranch(_)
             | Fx::Draw { .. }
             | Fx::Keep { .. }

@@ -166,6 +166,8 @@ fn answer(model: &mut Model, reply: Reply, fx: &mut Vec<Fx>) {
             if let Some(ask) = model.screen.asks.answer() {
                 model.screen.toasts.over(Topic::Question);
                 model.send(Want::Answer, Command::Answer { ask, answer }, fx);
+                let here = model.world.current.clone();
+                model.screen.fleet.answered(here.as_ref());
             }
         }
         Reply::Full => {

@@ -1,6 +1,8 @@
 //! Pickers: what choosing a line does, and taking one away.
 
-use super::{choices, commands, copies, devices, everywhere, files, lists, options, ports, rules, servers};
+use super::{
+    choices, commands, copies, devices, everywhere, files, lists, login, options, ports, rules, servers,
+};
 use crate::model::{Model, Want};
 use crate::msg::{Fx, ScreenExit};
 use crate::picker::{Choice, ListKind, Picked};
@@ -119,6 +121,7 @@ fn choose(model: &mut Model, choice: Choice, fx: &mut Vec<Fx>) {
         Choice::Option(id) => options::choose(model, &id, fx),
         Choice::SetOption(id, value) => options::set(model, id, value, fx),
         Choice::Agent(Ok(name)) => commands::leave(model, ScreenExit::Attach(name), fx),
+        Choice::Provider(provider) => login::chosen(model, provider),
         Choice::Agent(Err(missing)) => model.toast(Level::Warning, missing),
         Choice::Nothing => {}
     }

@@ -1,7 +1,7 @@
 //! Performs slash commands.
 
 use super::{
-    budget, copies, devices, everywhere, files, fleet, lists, options, ports, prompt, reading, rules,
+    budget, copies, devices, everywhere, files, fleet, lists, login, options, ports, prompt, reading, rules,
 };
 use crate::commands::{COMMANDS, Parsed, SlashAction, parse, to_agent};
 use crate::layout::queue_modes;
@@ -70,6 +70,7 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
     let given = (!argument.is_empty()).then(|| argument.to_owned());
     match does {
         SlashAction::Restart => fx.push(Fx::Restart),
+        SlashAction::Login if model.screen.start.here().login => login::open(model, fx),
         SlashAction::Login => leave(model, ScreenExit::Login, fx),
         SlashAction::Agents => match given {
             Some(name) => leave(model, ScreenExit::Attach(name), fx),

@@ -14,9 +14,29 @@ use domain::signal::Level;
 /// Opens the screen, or closes it.
 pub(super) fn toggle(model: &mut Model, fx: &mut Vec<Fx>) {
     if model.screen.over.fleet().is_some() {
-        return close(model, fx);
+        return leave(model, fx);
     }
     open(model, fx);
+}
+
+/// Closes the screen; who answered from it is where they were before.
+fn leave(model: &mut Model, fx: &mut Vec<Fx>) {
+    close(model, fx);
+    let home = model.screen.fleet.ends_errand().filter(|home| model.world.current.as_ref() != Some(home));
+    if let Some(session) = home {
+        model.send(Want::Nothing, Command::Library(LibraryCommand::Open { session }), fx);
+    }
+}
+
+/// The question that the person came for from here is answered, and nothing more is asked there: who waits next is shown.
+pub(super) fn settle(model: &mut Model, fx: &mut Vec<Fx>) {
+    if model.screen.asks.is_open() || model.screen.over.is_open() {
+        return;
+    }
+    let here = model.world.current.clone();
+    if model.screen.fleet.comes_back(here.as_ref()) {
+        open(model, fx);
+    }
 }
 
 /// Opens the screen over whatever is there.
@@ -97,9 +117,9 @@ pub(super) fn press(model: &mut Model, key: crate::key::Key, page: usize, fx: &m
     let Some(board) = model.screen.over.fleet_mut() else { return };
     match board.key(key, &rows, page) {
         FleetChoice::Nothing => {}
-        FleetChoice::Close => close(model, fx),
+        FleetChoice::Close => leave(model, fx),
         FleetChoice::Not(why) => model.toast(Level::Info, why),
-        FleetChoice::Open(row) => go(model, &row, fx),
+        FleetChoice::Open(row) => go_from_here(model, &row, fx),
         FleetChoice::Say(row, text) => {
             if let (Some(pid), Some(session)) = (row.pid, row.session.clone()) {
                 let busy = row.is_busy();
@@ -121,6 +141,29 @@ pub(super) fn click(model: &mut Model, row: u16) {
     let rows = model.screen.fleet.shared();
     if let Some(board) = model.screen.over.fleet_mut() {
         board.click(usize::from(row), usize::from(area.height), &rows);
+    }
+}
+
+/// The same from the fleet. Our own runtime joins what another process has open: a question is answered on this screen, in its
+/// session, and then the fleet is there again.
+fn go_from_here(model: &mut Model, row: &Row, fx: &mut Vec<Fx>) {
+    let can = &model.world.seen().abilities;
+    let joins = can.policy
+        && can.open_session
+        && row.runtime.is_none()
+        && model.screen.start.here().fleet.is_some_and(|here| here.visits);
+    let here = model.world.current.clone();
+    match row.session.clone().filter(|session| row.is_waiting() && (joins || here.as_ref() == Some(session)))
+    {
+        Some(session) => {
+            let is_here = here.as_ref() == Some(&session);
+            model.screen.fleet.goes_to_answer(session.clone(), here);
+            if is_here { close(model, fx) } else { open_here(model, session, fx) }
+        }
+        None => {
+            model.screen.fleet.ends_errand();
+            go(model, row, fx);
+        }
     }
 }
 

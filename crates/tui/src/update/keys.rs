@@ -2,7 +2,7 @@
 
 use super::prompt::{self, Manner};
 use super::{
-    asks, chosen, commands, completion, files, fleet, lists, policies, ports, reading, user_command,
+    asks, chosen, commands, completion, files, fleet, lists, login, policies, ports, reading, user_command,
 };
 use crate::ask::Keyboard;
 use crate::commands::{Restart, is_command, to_agent};
@@ -101,6 +101,9 @@ fn interrupt(model: &mut Model, fx: &mut Vec<Fx>) {
         fx.push(Fx::Quit);
         return;
     }
+    if login::stop(model, fx) {
+        return model.toast(Level::Info, "nothing was saved");
+    }
     fleet::close(model, fx);
     model.screen.preferences.recolour();
     if model.screen.own.runs() {
@@ -154,6 +157,11 @@ fn over(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> Option<For> {
         }
         Some(Overlay::Fleet(_)) => {
             fleet::press(model, key, page, fx);
+            Some(For::Else)
+        }
+        Some(Overlay::Login(form)) => {
+            let step = form.key(key);
+            login::does(model, step, fx);
             Some(For::Else)
         }
         None => None,
@@ -340,6 +348,10 @@ pub(super) fn paste(model: &mut Model, text: &str, fx: &mut Vec<Fx>) {
     if let Some(board) = model.screen.over.fleet_mut() {
         return board.paste(text);
     }
+    // A key that is pasted a moment late stands nowhere else.
+    if let Some(form) = model.screen.over.login_mut() {
+        return form.paste(text);
+    }
     match picture_path(text) {
         Some(path) => fx.push(Fx::Attach(Some(path))),
         None => model.screen.composer.paste(text),
@@ -393,6 +405,7 @@ fn wheel(model: &mut Model, lines: i64) {
             picker.key(Key::plain(code), 1);
         }
         Some(Overlay::Pager(pager)) => pager.scroll(lines),
+        Some(Overlay::Login(_)) => {}
         Some(Overlay::Fleet(board)) => {
             let code = if lines < 0 { Code::Up } else { Code::Down };
             board.key(Key::plain(code), model.screen.fleet.rows(), 1);

@@ -92,6 +92,7 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         ListKind::OptionValues => ("Values", SELECTS),
         ListKind::GoBack => ("Go back there with", SELECTS),
         ListKind::Copies => ("What to copy", &[("Enter copies it", "Enter copies it")]),
+        ListKind::Providers => ("Whose API key do you have?", &[("Enter asks for its key", "Enter selects")]),
         ListKind::Agents => (
             "Agents",
             &[(
@@ -118,6 +119,7 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         | ListKind::Copies
         | ListKind::Options
         | ListKind::OptionValues
+        | ListKind::Providers
         | ListKind::Agents => false,
     };
     let settings = &model.screen.start.about().settings;
@@ -187,6 +189,10 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         }
         ListKind::Agents => {
             fx.push(Fx::FindAgents);
+            None
+        }
+        ListKind::Providers => {
+            fx.push(Fx::FindProviders);
             None
         }
     };

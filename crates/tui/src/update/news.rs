@@ -65,10 +65,14 @@ pub(super) fn hear(model: &mut Model, news: News, fx: &mut Vec<Fx>) {
                 model.screen.transcript.begin_anew();
                 model.screen.asks.forget();
             }
-            // The first screen says it where there is one; a session that is gone on with has none.
+            // The first screen says what it has room for, where there is one; a session that is gone on with has none.
             let told = model.screen.start.untold();
-            if !model.world.seen().state.entries.is_empty() {
-                told.iter().for_each(|told| model.toast(Level::Warning, told));
+            let is_new = model.world.seen().state.entries.is_empty();
+            for told in &told {
+                match is_new {
+                    true => model.notice(Level::Warning, told),
+                    false => model.toast(Level::Warning, told),
+                }
             }
             look_at_branch(model, fx);
             retitle(model, fx);

@@ -23,6 +23,8 @@ pub(super) enum Manner {
 pub(super) fn say(model: &mut Model, text: String, manner: Manner, fx: &mut Vec<Fx>) {
     model.screen.transcript.leave();
     model.screen.toasts.over(Topic::Prompt);
+    // Who says something there stays there.
+    model.screen.fleet.ends_errand();
     let attachments = model.screen.composer.take_attached();
     let input = Input { text, attachments };
     if !model.world.is_running() {

@@ -24,8 +24,6 @@ use std::collections::HashMap;
 const MAX_FIRST: usize = 1_000;
 /// Rows of what cannot be handed out yet and may change altogether, such as a tool at work.
 const MAX_VOLATILE: usize = 6;
-/// Rows of the first screen: it goes when the conversation begins, and must be small enough to find its way out of any window.
-const MAX_WELCOME: usize = 10;
 /// Sessions of which it is known what was written; beyond, the ones not looked at are forgotten.
 const MAX_SESSIONS: usize = 64;
 
@@ -90,7 +88,7 @@ impl Inline {
         let printed = self.printed.entry(self.session.clone()).or_default();
         printed.advance(shown, page, &mut cache.cells, &mut commit);
         let (rows, grown) = if model.world.seen().thread.cells().is_empty() {
-            (welcome::rows(model, most.min(MAX_WELCOME)), 0)
+            (welcome::rows(model, most), 0)
         } else {
             printed.rest(shown, page, &mut cache.cells, most, &mut commit)
         };

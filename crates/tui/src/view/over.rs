@@ -48,6 +48,7 @@ pub(super) fn view(
         Overlay::Pager(pager) => page(pager, model, area, buf, links),
         Overlay::Picker(picker) => pick(picker, model, area, buf, links),
         Overlay::Fleet(board) => fleet(board, model, area, buf, links),
+        Overlay::Login(form) => super::login::view(form, model, area, buf, links),
     }
 }
 
@@ -173,7 +174,7 @@ fn finding(find: &Finding, model: &Model, area: Rect, buf: &mut Buffer, links: &
     Position::new(x.min(area.right().saturating_sub(1)), y)
 }
 
-fn head(title: &str, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
+pub(super) fn head(title: &str, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
     let row = Row::of(
         format!(" {} ", fit(title, appearance(model).columns)),
         model.screen.preferences.theme().style(Role::Heading),
@@ -182,13 +183,13 @@ fn head(title: &str, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Li
 }
 
 /// What the last line tells.
-struct Foot {
+pub(super) struct Foot {
     /// Where one is, and the same in short.
-    place: Option<(String, String)>,
+    pub(super) place: Option<(String, String)>,
     /// What the keys do: what matters most stands first.
-    hints: Vec<Hint>,
+    pub(super) hints: Vec<Hint>,
     /// How many of them are told before where one is.
-    first: usize,
+    pub(super) first: usize,
 }
 
 impl Foot {
@@ -243,7 +244,7 @@ impl Foot {
 }
 
 /// Draws the last line, or the last ones where it takes so many.
-fn foot(foot: &Foot, high: u16, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
+pub(super) fn foot(foot: &Foot, high: u16, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
     let look = appearance(model);
     let first = area.bottom().saturating_sub(high);
     for (parts, y) in foot.rows(look.columns, high).into_iter().zip(first..area.bottom()) {

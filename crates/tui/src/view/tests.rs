@@ -124,6 +124,57 @@ fn first_screen_in_the_sandbox() {
     });
 }
 
+/// The first screen before anything is known, and as soon as it is.
+#[test]
+fn the_first_screen_has_eight_rows_and_does_not_jump() {
+    let examples = vec!["list files".into(), "read README.md".into(), "think".into()];
+    let about = |told: Vec<String>, note| About {
+        program: "parlor 0.1.0".into(),
+        folder: "/w/shop".into(),
+        told,
+        note,
+        ..About::default()
+    };
+    let known = Note {
+        words: "model: offline (no API key found). /login adds an API key, for a real model".into(),
+        examples,
+        told: Some("new: it works unasked; policy = \"ask\" goes back".into()),
+        ..Note::default()
+    };
+    let of = |screen: &str| screen.lines().map(str::trim_end).map(str::to_owned).collect::<Vec<_>>();
+    for (columns, most) in [(80, 8), (120, 8), (40, 8)] {
+        for told in
+            [Vec::new(), vec!["steer: Ctrl-C always keeps its meaning; choose another key".to_owned(); 3]]
+        {
+            let mut first = crate::headless::Headless::new(columns, 24);
+            first.tell(about(told.clone(), Note::default()));
+            let before = of(&first.screen());
+            let mut stage = AttachedUi::new(columns, 24);
+            stage.ui.tell(about(told, known.clone()));
+            for policy in Policy::ALL {
+                stage.happen(Body::Session(SessionEvent::PolicyChosen { policy }));
+                let after = of(&stage.ui.screen());
+                let high = after.iter().position(|line| line.starts_with('─')).unwrap();
+                let used = after[..high].iter().rposition(|line| !line.is_empty()).unwrap() + 1;
+                assert!(used <= most, "{columns}: {after:#?}");
+                let keys = |lines: &[String]| lines.iter().position(|line| line.contains("shows all keys"));
+                assert!(keys(&before).is_some(), "{before:#?}");
+                if columns > 40 {
+                    assert_eq!(keys(&before), keys(&after), "{before:#?} {after:#?}");
+                    for words in ["parlor 0.1.0", "model ", "folder ", "! steer"] {
+                        let at = |lines: &[String]| lines.iter().position(|line| line.contains(words));
+                        assert_eq!(at(&before), at(&after), "{words}: {before:#?} {after:#?}");
+                    }
+                    assert!(
+                        after.iter().any(|line| line.contains(crate::policy::asks_when(policy))),
+                        "{after:#?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn first_screen() {
     check("first_screen", 22, |stage| {

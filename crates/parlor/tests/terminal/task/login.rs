@@ -323,12 +323,12 @@ fn the_first_screen_offers_a_login_and_comes_back_with_a_real_model() {
     terminal.shows(&["howdy"]);
     terminal.settles();
     terminal.send("/login\r");
-    terminal.shows(&["Whose key do you have?", "or a name"]);
-    terminal.send("\u{3}");
-    terminal.shows(&["nothing was kept", "Enter goes back"]);
-    terminal.send("\r");
-    // The first key after it is not lost, and what was said is there again.
-    terminal.shows(&["howdy", "offline"]);
+    terminal.shows(&["Whose API key do you have?", "anthropic"]);
+    terminal.send("openai\r");
+    terminal.shows(&["The API key of openai"]);
+    terminal.send("half\u{3}");
+    terminal.shows(&["nothing was saved", "howdy"]);
+    // The first key after it is not lost, and what was said is still there.
     terminal.send("say again\r");
     terminal.shows(&["again"]);
     terminal.settles();
@@ -337,13 +337,12 @@ fn the_first_screen_offers_a_login_and_comes_back_with_a_real_model() {
     let mut terminal = Screen::start(&mut parlor(&project, &server.url, &[]));
     terminal.shows(&["/login adds an API key"]);
     terminal.send("/login\r");
-    terminal.shows(&["or a name"]);
+    terminal.shows(&["Whose API key do you have?", "anthropic"]);
     terminal.send("openai\r");
-    terminal.shows(&["The key of openai"]);
+    terminal.shows(&["The API key of openai"]);
     terminal.send(&format!("{KEY}\r"));
-    terminal.shows(&["kept the key of openai", "Enter goes back"]);
-    terminal.send("\r");
-    terminal.shows(&["model: openai/gpt-5"]);
+    // The same screen goes on with a real model.
+    terminal.shows(&["saved the key of openai", "model   openai/gpt-5"]);
     terminal.settles();
     terminal.send("\u{4}");
     assert!(terminal.finish());

@@ -26,7 +26,7 @@ fn usual() -> &'static str {
 #[track_caller]
 fn begins(command: &mut Command, mode: &str) -> bool {
     let mut screen = Screen::start(command);
-    screen.shows(&["shows all keys", "model: ", mode]);
+    screen.shows(&["shows all keys", "model   ", mode]);
     let told = screen.contents().contains(NEW);
     screen.send("\x04");
     assert!(screen.finish());
@@ -39,7 +39,7 @@ fn the_terminal_works_in_a_project_unasked_and_says_so_once() {
     let mut screen = Screen::start(&mut project.bare(OFFLINE));
     screen.shows(&["shows all keys", usual()]);
     if holds() {
-        screen.shows(&["It works inside this project, and asks before anything leaves", NEW]);
+        screen.shows(&["runs in the sandbox of this project, asks before anything leaves it", NEW]);
         screen.shows(&["Shift-Tab", "policy = \"ask\"", "config.toml"]);
     }
     screen.send("\x04");
@@ -164,7 +164,7 @@ fn a_room_of_the_terminal_begins_as_the_terminal_does() {
     let world = newcomer();
     world.up();
     let mut screen = Screen::start(&mut world.parlor("one", &[]));
-    screen.shows(&["in a room at", "shows all keys", usual()]);
+    screen.shows(&["goes on when this terminal is closed", "shows all keys", usual()]);
     assert_eq!(screen.contents().contains(NEW), holds());
     screen.send("\x04");
     assert!(screen.finish());

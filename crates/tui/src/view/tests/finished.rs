@@ -136,7 +136,7 @@ fn screens_say_what_they_mean() {
             &[
                 "Fleet · 2 waiting for you · 2 running\n",
                 "? waiting  mend the bridge to codelia\n",
-                "Esc closes · Enter opens its question\n s says something to it · x stops it",
+                "Esc closes · Enter answers it\n s says something to it · x stops it",
             ],
             &["of 8", "·\n"],
         ),

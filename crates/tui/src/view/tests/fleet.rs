@@ -4,11 +4,12 @@ use crate::commands::FleetHere;
 use crate::key::Key;
 use crate::msg::{FleetAct, FleetNews, FleetWish, Fx, Msg, ScreenExit};
 use crate::update::tests::AttachedUi;
-use domain::ask::{Ask, Preview, Risk};
+use domain::ask::{Answer, Ask, AskKind, Closing, Preview, Risk};
 use domain::command::{Command, LibraryCommand};
-use domain::event::{Failure, Outcome};
+use domain::event::{AskEvent, Body, Event, Failure, Outcome, SessionEvent};
 use domain::fleet::{Row, Status};
-use domain::ids::{AskId, Millis, SessionId, ToolRunId};
+use domain::ids::{AskId, Millis, Seq, SessionId, ToolRunId};
+use domain::port::{Abilities, News};
 use expect_test::expect;
 use std::sync::Arc;
 
@@ -94,7 +95,7 @@ fn it_fits_every_screen() {
         mend the bridge
         Run `rm -rf build`?
         /home/ann/bridge · process 7 · sess-000000000015
-        Esc closes · Enter opens its question · s says something to it · x stops it"#]]
+        Esc closes · Enter answers it · s says something to it · x stops it"#]]
     .assert_eq(&flush(&stage(100, 14, rows()).ui.screen()));
     expect![[r#"
         Fleet · 1 waiting for you · 1 running
@@ -104,7 +105,7 @@ fn it_fits_every_screen() {
         ✗ failed   日本語の題
 
 
-        Esc closes · Enter opens · s says"#]]
+        Esc closes · Enter answers · s says"#]]
     .assert_eq(&flush(&stage(40, 8, rows()).ui.screen()));
 }
 
@@ -153,10 +154,10 @@ fn no_letter_on_a_row_answers_the_question_below_or_elsewhere() {
 fn a_row_is_opened_spoken_to_and_stopped() {
     let (first, second) = (SessionId::from_number(21), SessionId::from_number(22));
     let say = FleetAct::Say { pid: 7, session: first.clone(), text: "only tests".to_owned(), busy: true };
-    let stop = FleetAct::Stop { pid: 8, session: second };
+    let stop = FleetAct::Stop { pid: 8, session: second.clone() };
     let act = |act| Fx::Fleet(FleetWish::Act(act));
     for (keys, wanted) in [
-        ("<enter>", Fx::Leave(ScreenExit::Visit { pid: 7, session: first })),
+        ("<down><enter>", Fx::Leave(ScreenExit::Visit { pid: 8, session: second.clone() })),
         ("sonly tests<enter>", act(say)),
         ("<down>xx", act(stop)),
     ] {
@@ -273,6 +274,71 @@ fn the_whole_question_of_who_waits_stands_beside_the_rows_of_a_wide_screen() {
     for (columns, high) in [(100, 3), (100, 8), (101, 14), (300, 90)] {
         self::stage(columns, high, all.clone()).ui.screen();
     }
+}
+
+fn elsewhere(stage: &mut AttachedUi, session: &SessionId, seq: u64, body: Body) {
+    let event = Arc::new(Event { seq: Seq(seq), at: Millis(0), body });
+    stage.ui.hear(News::Happened { session: session.clone(), event });
+}
+
+/// Another session comes to the screen, and asks something.
+fn joins(stage: &mut AttachedUi, session: &SessionId) {
+    let (cwd, project) = ("/w/other".to_owned(), "/w/other".to_owned());
+    let opened = Body::Session(SessionEvent::Opened { cwd, project, parent: None });
+    stage.ui.hear(News::Attached {
+        session: session.clone(),
+        replay: vec![(Millis(0), opened)],
+        board: domain::signal::Board::default(),
+        abilities: Abilities::all("test"),
+    });
+    let kind = AskKind::Confirm { message: "sure?".into(), yes: None, no: None, danger: false };
+    let ask = Ask { id: AskId(90), run: None, title: "Go on?".into(), kind, deadline: None };
+    elsewhere(stage, session, 1, Body::Ask(AskEvent::Opened(ask)));
+    stage.ui.screen();
+}
+
+fn over() -> Body {
+    let closing = Closing::Answered { answer: Answer::Confirmed(true), by: None };
+    Body::Ask(AskEvent::Closed { ask: AskId(90), closing })
+}
+
+#[test]
+fn who_waits_is_answered_from_the_board_in_its_session_and_the_board_is_back() {
+    let mut stage =
+        stage(120, 36, vec![asks_to_run(21, 7, "mend it", "make"), asks_to_run(23, 9, "report", "ls")]);
+    let home = stage.ui.model.world.current.clone().unwrap();
+    effects(&mut stage);
+    stage.ui.keys("<enter>");
+    let open = |session: SessionId| Command::Library(LibraryCommand::Open { session });
+    let there = SessionId::from_number(21);
+    assert_eq!(stage.commands(), [open(there.clone())], "the screen stays, and the session comes to it");
+    // Its question is asked here, with all that is asked of an answer.
+    joins(&mut stage, &there);
+    assert!(!stage.ui.model.screen.over.is_open(), "{}", stage.ui.screen());
+    stage.ui.wait(10_000);
+    stage.ui.keys("y");
+    stage.ui.wait(1_000);
+    assert!(matches!(&stage.commands()[..], [Command::Answer { ask: AskId(90), .. }]));
+    assert!(!stage.ui.model.screen.over.is_open(), "until it is taken");
+    elsewhere(&mut stage, &there, 2, over());
+    assert!(stage.ui.model.screen.over.fleet().is_some(), "{}", stage.ui.screen());
+    // Closed, the person is where they were.
+    stage.ui.keys("<esc>");
+    assert_eq!(stage.commands(), [open(home)]);
+}
+
+#[test]
+fn who_says_something_in_the_session_stays_there() {
+    let mut stage = stage(120, 36, vec![asks_to_run(21, 7, "mend it", "make")]);
+    stage.ui.keys("<enter>");
+    let there = SessionId::from_number(21);
+    joins(&mut stage, &there);
+    stage.ui.keys("and then?<enter>");
+    stage.ui.wait(10_000);
+    stage.ui.keys("<tab>y");
+    stage.ui.wait(1_000);
+    elsewhere(&mut stage, &there, 2, over());
+    assert!(!stage.ui.model.screen.over.is_open(), "{}", stage.ui.screen());
 }
 
 #[test]

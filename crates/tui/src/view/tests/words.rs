@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 /// Words that were one step beside the usual ones, each alone.
-const REFUSED: &[&str] = &["take", "takes", "stand", "stands", "anew", "nowhere"];
+const REFUSED: &[&str] = &["take", "takes", "stand", "stands", "anew", "nowhere", "leash", "wire"];
 /// The same of several words.
 const PHRASES: &[&str] = &["in passing", "of its own", "goes along", "go along"];
 
