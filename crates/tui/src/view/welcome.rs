@@ -2,6 +2,7 @@
 
 use super::paste_rows;
 use crate::clean::clean_line;
+use crate::commands::Restart;
 use crate::keymap::Action;
 use crate::layout::{appearance, loss};
 use crate::look::Appearance;
@@ -113,7 +114,10 @@ fn facts(model: &Model, look: Appearance) -> Vec<Row> {
         rows.extend(wrap(&[look.piece(value, Role::Text)], look.columns, &lead, &rest));
     };
     match &model.world.link {
-        LinkState::Connecting if model.world.current.is_none() => fact("runtime", "connecting…"),
+        LinkState::Connecting if model.world.current.is_none() => {
+            let starts = model.screen.start.here().restart == Restart::Start;
+            fact("runtime", if starts { "starting… (Esc twice gives it up)" } else { "connecting…" });
+        }
         LinkState::Lost(why) => fact("runtime", &format!("gone: {}", clean_line(loss(why).0))),
         LinkState::Connecting | LinkState::Odd(_) | LinkState::Up => {
             if let Some(name) = model_name {
