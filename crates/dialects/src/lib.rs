@@ -19,5 +19,7 @@ pub use {acp, asst, claude, codelia, lemon, native, nous, openagent};
 pub const FIRST_OF_AGENTS: Dialect = asst::DIALECT;
 /// The wire that a new UI is written for: the shortest on which the agent can ask.
 pub const FIRST_OF_UIS: Dialect = codelia::DIALECT;
+/// The wire whose clients find the server of a person over WebSockets: the one for which clients are written that start no agent.
+pub const OF_CLIENTS: Dialect = acp::DIALECT;
 /// Two wires that are as unlike as any, to show a bridge with: the UI's, and the agent's.
 pub const SHOWN_BRIDGED: (Dialect, Dialect) = (codelia::DIALECT, lemon::DIALECT);

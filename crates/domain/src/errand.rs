@@ -128,6 +128,8 @@ pub enum ErrandNews {
     Begins { name: String, args: Json },
     /// It is done; what there is to see of it is for whoever watches.
     Done { done: ErrandDone, seen: Option<ToolResult> },
+    /// A command that was started has written more: for whoever watches.
+    Wrote(String),
     /// A command that was started is over.
     Over(ToolResult),
     /// It was not done.

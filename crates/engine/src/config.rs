@@ -56,6 +56,8 @@ pub struct Config {
     pub answer_within: Option<Duration>,
     /// How long a runtime of another program may say nothing before a message to it is given up, where the person wants another time.
     pub give_up_after: Option<Duration>,
+    /// How long an agent of another program may take to start, where the person wants another time than that it lives or moves.
+    pub start_within: Option<Duration>,
     /// Commands that answer [`domain::command::Command::Extension`], by name.
     pub extensions: BTreeMap<String, Extension>,
     /// Whether the model may fetch pages of the web.
@@ -97,6 +99,7 @@ impl Default for Config {
             compact_at: COMPACT_AT,
             answer_within: None,
             give_up_after: None,
+            start_within: None,
             extensions: BTreeMap::new(),
             fetch: Fetching::default(),
             sandbox: Sandbox::default(),
@@ -262,6 +265,7 @@ impl Config {
         };
         config.answer_within = seconds("answer_within_s", 0, MAX_ANSWER_S);
         config.give_up_after = seconds("give_up_after_s", 1, MAX_ANSWER_S);
+        config.start_within = seconds("start_within_s", 1, MAX_ANSWER_S);
         config.servers_within =
             seconds("servers_within_s", 0, MAX_SERVERS_S).unwrap_or(config.servers_within);
         config.commands_within =

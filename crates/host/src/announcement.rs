@@ -7,6 +7,7 @@ use crate::directory::{Directory, Notice, SocketPurpose};
 use crate::guests::Host;
 use crate::peer_trust::Refusals;
 use crate::{clock, directory, stack};
+use dialects::Dialect;
 use hub::core::LiveSession;
 use hub::{Guest, Hub};
 use link::unix::Listener;
@@ -15,6 +16,7 @@ use roles::Lane;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::task::JoinSet;
 
@@ -27,13 +29,15 @@ const TELL_WITHIN: Duration = Duration::from_secs(2);
 pub struct Announcement {
     directory: Arc<dyn Directory>,
     pid: u32,
+    /// UIs that are there by the wire beside the native one.
+    inside: Arc<AtomicUsize>,
     _attending: JoinSet<()>,
 }
 
 impl Announcement {
     /// Announces this process; a failure goes to the host's log.
     pub async fn open(hub: &Hub, host: &Host, cwd: &Path, serving: String) -> Option<Announcement> {
-        let opened = Announcement::try_open(hub, host, cwd, serving).await;
+        let opened = Announcement::try_open(hub, host, cwd, serving, None).await;
         opened.inspect_err(|why| (host.log)(&format!("`parlor ps` will not show this: {why:#}"))).ok()
     }
 
@@ -44,25 +48,33 @@ impl Announcement {
             &Host::in_front(cwd, Vec::new(), Vec::new(), None, stack::no_log()),
             cwd,
             serving.to_owned(),
+            None,
         )
         .await
         .ok()
     }
 
-    /// Announces this process.
+    /// Announces this process. `beside`: a wire that is spoken beside the native one, at a socket of its own.
     ///
     /// # Errors
     /// When it cannot be found by anybody.
-    pub(crate) async fn try_open(
+    pub async fn try_open(
         hub: &Hub,
         host: &Host,
         cwd: &Path,
         serving: String,
+        beside: Option<Dialect>,
     ) -> anyhow::Result<Announcement> {
         let (directory, pid) = (directory::here()?, std::process::id());
         directory.prepare(pid)?;
         let native = Listener::bind(&directory.socket(pid, SocketPurpose::Ui)).await?;
         let who = Listener::bind(&directory.socket(pid, SocketPurpose::Who)).await?;
+        let wire = match beside {
+            Some(dialect) => {
+                Some((dialect, Listener::bind(&directory.socket(pid, SocketPurpose::Wire)).await?))
+            }
+            None => None,
+        };
         let (since, cwd) = (clock::now().0, domain::path_text::write(cwd));
         directory.announce(&Notice { pid, since, cwd, serving })?;
         let mut attending = JoinSet::new();
@@ -84,7 +96,42 @@ impl Announcement {
                 link.shutdown(TELL_WITHIN).await;
             }
         }));
-        Ok(Announcement { directory, pid, _attending: attending })
+        let inside = Arc::<AtomicUsize>::default();
+        if let Some((dialect, wire)) = wire {
+            let (guests, at, inside) = (host.clone(), hub.clone(), inside.clone());
+            attending.spawn(attend(wire, move |link| {
+                let (guest, hub, here) = (guests.guest(dialect), at.clone(), Inside::new(&inside));
+                async move {
+                    // A connection over which nobody comes back.
+                    let _ = hub.serve(Guest { stays: false, ..guest }, link).await;
+                    drop(here);
+                }
+            }));
+        }
+        Ok(Announcement { directory, pid, inside, _attending: attending })
+    }
+}
+
+/// One UI that is there, for as long as this lives.
+struct Inside(Arc<AtomicUsize>);
+
+impl Inside {
+    fn new(count: &Arc<AtomicUsize>) -> Inside {
+        count.fetch_add(1, Ordering::Relaxed);
+        Inside(count.clone())
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Announcement {
+    /// Whether somebody is there by the wire beside the native one, in a session or not.
+    pub(crate) fn is_spoken_with(&self) -> bool {
+        self.inside.load(Ordering::Relaxed) > 0
     }
 }
 

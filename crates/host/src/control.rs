@@ -3,9 +3,10 @@
 //! | request | answer |
 //! |---|---|
 //! | `{"status":{"salt":"…"}}` | `{"status":{"pid","version","since","rooms","providers","warning"}}`; `warning` where the page is not as it was |
-//! | `{"open":{"session","cwd","environment","flags"}}` | `{"opened":{"socket","pid","was_open"}}` |
+//! | `{"open":{"session","cwd","environment","agent","flags"}}` | `{"opened":{"socket","pid","was_open"}}` |
 //! | `{"from":{"cwd":"…"}}` | `{"from":{}}`; sessions of the page begin in that folder from then on |
 //! | `{"web":{"role":"…","cwd":"…"}}` | `{"web":{"address":"…","warning":"…"}}`, where one browser can be enrolled within a minute, for as long as this connection stays; the first request starts the page, unless browsers are enrolled already |
+//! | `{"clients":{"cwd":"…"}}` | `{"clients":{"address":"ws://…","warning":"…"}}`: where clients of the one wire that comes over WebSockets find the server; the first request opens that door |
 //! | `{"pairing":{}}` | when there is something to tell of the offer that was made on this connection, or of any if it made none: `{"pairing":{"asked":{"id","name","role","code"}}}`, `{"pairing":{"joined":{"id","name"}}}` or `{"pairing":{"over":{}}}` |
 //! | `{"over":{"id":7}}` | `{"over":{}}`, when that browser is no longer asked about |
 //! | `{"pair":{"id":7,"allow":true}}` | `{"pair":{"done":true}}` |
@@ -198,6 +199,7 @@ impl Control {
             "cwd": wanted.cwd.as_deref().map(path_text::write),
             "environment": wanted.environment.as_deref().map(spawn_env::to_json),
             "own_ui": wanted.own_ui,
+            "agent": wanted.agent,
             "flags": wanted.flags.iter().map(text).collect::<Vec<_>>(),
         }});
         let told = self.ask(&asked, "opened", ROOM_WITHIN).await?;
@@ -220,6 +222,13 @@ impl Control {
     pub async fn web(&mut self, role: Role) -> anyhow::Result<(String, Option<String>)> {
         let cwd = here();
         let told = self.ask(&json!({"web": {"role": role.name(), "cwd": cwd}}), "web", ANSWER_WITHIN).await?;
+        let text = |key: &str| told.get(key).and_then(Value::as_str).map(str::to_owned);
+        Ok((text("address").context("the server named no address")?, text("warning")))
+    }
+
+    /// Has clients let in over WebSockets; the address, and what is to be known of it.
+    pub async fn clients(&mut self) -> anyhow::Result<(String, Option<String>)> {
+        let told = self.ask(&json!({"clients": {"cwd": here()}}), "clients", ANSWER_WITHIN).await?;
         let text = |key: &str| told.get(key).and_then(Value::as_str).map(str::to_owned);
         Ok((text("address").context("the server named no address")?, text("warning")))
     }

@@ -53,6 +53,8 @@ pub enum SocketPurpose {
     Ui,
     /// To be told which sessions it has and who is there.
     Who,
+    /// To speak the wire that a room was started to speak beside the native one.
+    Wire,
 }
 
 /// A process that was looked for.

@@ -316,18 +316,20 @@ impl web::Rooms for Ways {
                 Some(link) => return Ok(link),
                 None => rooms::RoomRequest::session(session),
             },
-            PageTarget::New { cwd, model } => {
+            PageTarget::New { cwd, model, agent } => {
                 let typed = cwd.map(|cwd| look_up::whole(&cwd, tools::home().as_deref()));
                 let cwd = typed.map(PathBuf::from).or_else(|| self.begins.get());
                 if cwd.as_deref().is_some_and(|cwd| !cwd.is_absolute()) {
                     return Err(cannot("the folder is to be named with its whole path".to_owned()));
                 }
+                // The model of another program's agent is its own matter.
+                let model = model.filter(|_| agent.is_none());
                 let flags = model.map(|model| OsString::from(format!("--model={model}")));
                 let flags = flags.into_iter().collect();
-                rooms::RoomRequest { flags, ..rooms::RoomRequest::new_in(cwd) }
+                rooms::RoomRequest { agent, flags, ..rooms::RoomRequest::new_in(cwd) }
             }
         };
-        let wanted = rooms::RoomRequest { own_ui: true, ..wanted };
+        let wanted = rooms::RoomRequest { own_ui: wanted.agent.is_none(), ..wanted };
         let opened = self.rooms.open(wanted).await.map_err(|why| match why {
             rooms::NoRoom::NoSuchSession(_) => NoRoom::NoSuchSession,
             rooms::NoRoom::TooMany(words) | rooms::NoRoom::CannotOpen(words) => cannot(words),
@@ -337,7 +339,7 @@ impl web::Rooms for Ways {
 
     async fn look_up(&self, query: PageQuery) -> Result<Value, String> {
         match query {
-            PageQuery::Start => Ok(look_up::start(&self.begins, &self.models).await),
+            PageQuery::Start => Ok(look_up::start(&self.begins, &self.models, self.rooms.agents()).await),
             PageQuery::Folders(beginning) => look_up::folders(beginning).await,
             PageQuery::Search(words) => look_up::search(words).await,
         }

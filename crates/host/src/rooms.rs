@@ -19,6 +19,7 @@ use crate::kept;
 use crate::paths;
 use crate::processes;
 use anyhow::Context;
+use dialects::Dialect;
 use domain::ids::SessionId;
 use domain::path_text;
 use std::collections::BTreeMap;
@@ -41,6 +42,9 @@ pub const IDLE: Duration = Duration::from_secs(600);
 const FLAGS: &[&str] =
     &["--model", "--effort", "--workspace", "--policy", "--fetch", "--max-cost", "--max-steps", "--max-time"];
 
+/// Looks which agents of other programs may be begun without asking: those that the person has agreed to.
+pub type AgentNames = fn() -> Vec<String>;
+
 /// What somebody wants to be brought to.
 #[derive(Debug, Clone, Default)]
 pub struct RoomRequest {
@@ -52,6 +56,10 @@ pub struct RoomRequest {
     pub environment: Option<Vec<(OsString, OsString)>>,
     /// Whether sessions begin there in Parlor's own terminal or page.
     pub own_ui: bool,
+    /// The wire that is to be spoken there beside the native one.
+    pub wire: Option<Dialect>,
+    /// The agent of another program that is to be behind it, by the name that it is listed under; the person has agreed to it before.
+    pub agent: Option<String>,
     /// Flags for the sessions that begin there, as `--name=value`; only those of [`FLAGS`].
     pub flags: Vec<OsString>,
 }
@@ -71,7 +79,7 @@ impl RoomRequest {
 /// A room that can be spoken with, started now or found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedRoom {
-    /// The native socket of the process.
+    /// The socket of the process, native unless another wire was wanted.
     pub socket: PathBuf,
     pub(crate) pid: u32,
     /// Whether some process had the session open already: flags and folder say nothing there.
@@ -114,6 +122,7 @@ pub struct Rooms {
     /// Where processes announce themselves.
     directory: Arc<dyn Directory>,
     idle: Duration,
+    agents: AgentNames,
     opening: Arc<Mutex<BTreeMap<SessionId, Opening>>>,
 }
 
@@ -125,7 +134,18 @@ impl Rooms {
     pub fn new(idle: Duration) -> anyhow::Result<Rooms> {
         // A room begins in another folder.
         let (data, directory) = (std::path::absolute(paths::data()?)?, directory::from_anywhere()?);
-        Ok(Rooms { data, directory, idle, opening: Arc::default() })
+        Ok(Rooms { data, directory, idle, agents: Vec::new, opening: Arc::default() })
+    }
+
+    /// The same, which also know the agents that may be begun.
+    #[must_use]
+    pub fn offering(self, agents: AgentNames) -> Rooms {
+        Rooms { agents, ..self }
+    }
+
+    /// Who looks which agents may be begun.
+    pub(crate) fn agents(&self) -> AgentNames {
+        self.agents
     }
 
     /// Gives the socket of the process that has the session open, else of a room that opens it, or of a fresh room for new sessions.
@@ -175,7 +195,7 @@ impl Rooms {
         }))
     }
 
-    /// The folder of a kept session of ours.
+    /// The folder of a kept session, of ours or of another program's agent, which the room starts again.
     fn kept_in(&self, session: &SessionId) -> Result<PathBuf, NoRoom> {
         let missing = || {
             let hint = "`parlor sessions list --all` shows those there are";
@@ -190,11 +210,6 @@ impl Rooms {
             Err(StoreError::Unknown(_)) => return Err(missing()),
             Err(why) => return Err(NoRoom::of(&kept::told(&why))),
         };
-        if summary.origin.is_some() {
-            return Err(NoRoom::CannotOpen(format!(
-                "{session} is a conversation with another program's runtime; go on with it in a terminal: parlor --here --resume {session}"
-            )));
-        }
         Ok(path_text::read(&summary.cwd))
     }
 
@@ -218,22 +233,29 @@ impl Rooms {
         if wanted.own_ui {
             words.push("--own-ui".into());
         }
+        if let Some(wire) = wanted.wire {
+            words.extend(["--wire", wire.name()].map(OsString::from));
+        }
+        if let (Some(agent), None) = (&wanted.agent, &wanted.session) {
+            words.extend(["--agent", agent.as_str()].map(OsString::from));
+        }
         if let Some(session) = &wanted.session {
             words.extend(["--session", session.as_str()].map(OsString::from));
         }
         let environment = spawn_env::environment(wanted.environment.as_deref());
         let started = detach::start(&words, cwd, Some(environment), &log).await;
         let pid = started.map_err(|why| NoRoom::of(&why))?;
-        let opened = self.announced(pid).await;
+        let door = if wanted.wire.is_some() { SocketPurpose::Wire } else { SocketPurpose::Ui };
+        let opened = self.announced(pid, door).await;
         opened.map_err(|why| NoRoom::CannotOpen(detach::with_last_words(&why, &log)))
     }
 
     /// Waits until a process is announced.
-    async fn announced(&self, pid: u32) -> Result<OpenedRoom, String> {
+    async fn announced(&self, pid: u32, door: SocketPurpose) -> Result<OpenedRoom, String> {
         let end = Instant::now() + READY_WITHIN;
         loop {
             if self.directory.find(pid).is_some() {
-                let socket = self.directory.socket(pid, SocketPurpose::Ui);
+                let socket = self.directory.socket(pid, door);
                 return Ok(OpenedRoom { socket, pid, was_open: false });
             }
             if !detach::is_there(pid) {

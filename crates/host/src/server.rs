@@ -4,11 +4,12 @@
 //! Invariants: one server per data folder, by a lock that the kernel lets go of with the process; what a dead server left is taken over;
 //! its control socket is for its owner alone and refuses what came from a command of an agent; an orderly end ends the rooms first.
 
+mod clients;
 mod desk;
 mod unit;
 
 use crate::control::{Control, NOTICE, Server, Status};
-use crate::rooms::{self, EndedRooms, Rooms, detach};
+use crate::rooms::{self, AgentNames, EndedRooms, Rooms, detach};
 use crate::stop::Stops;
 use crate::{paths, private};
 use anyhow::Context;
@@ -49,14 +50,14 @@ pub enum By {
 ///
 /// # Errors
 /// When it cannot be started, or does not answer in time.
-pub async fn up(room_idle: u64, by: By) -> anyhow::Result<(Status, bool)> {
+pub async fn up(room_idle: u64, by: By, clients: bool) -> anyhow::Result<(Status, bool)> {
     let data = data()?;
     if let Some(status) = running(&data).await {
         begin_here(&data).await;
         return Ok((status, false));
     }
     match by {
-        By::Systemd => unit::install(room_idle)?,
+        By::Systemd => unit::install(room_idle, clients)?,
         By::Us => {
             let log = data.join(LOG);
             // What the last one said is over.
@@ -163,11 +164,17 @@ pub async fn down() -> anyhow::Result<(Option<u32>, EndedRooms)> {
     Ok((server, EndedRooms { rooms, killed, left: orphans.left }))
 }
 
-/// The server itself, until it is told to stop. `detached`: it leaves the session of whoever started it.
+/// The server itself, until it is told to stop. `detached`: it leaves the session of whoever started it; `clients`: they are let in over
+/// WebSockets from the start.
 ///
 /// # Errors
 /// When another one runs, or it has no place.
-pub async fn serve(room_idle: u64, detached: bool, log: Log) -> anyhow::Result<()> {
+pub async fn serve(
+    room_idle: u64,
+    (detached, clients): (bool, bool),
+    agents: AgentNames,
+    log: Log,
+) -> anyhow::Result<()> {
     let mut stops = Stops::listen();
     if detached {
         detach::leave();
@@ -186,10 +193,13 @@ pub async fn serve(room_idle: u64, detached: bool, log: Log) -> anyhow::Result<(
     let notice = data.join(NOTICE);
     // Whatever stands there is of a dead one: the lock is ours.
     private::replace(&notice, &server.to_json().to_string())?;
-    let rooms = Rooms::new(Duration::from_secs(room_idle))?;
+    let rooms = Rooms::new(Duration::from_secs(room_idle))?.offering(agents);
     log(&format!("serving {} by {}", data.display(), socket.display()));
     let desk = desk::Desk::new(server, data.clone(), rooms, log);
     desk.serve_known(&data).await;
+    if clients {
+        desk.serve_clients().await;
+    }
     let stopped = tokio::select! {
         asked = desk::attend(&door, &desk) => Some(asked),
         _ = stops.next() => None,

@@ -131,6 +131,7 @@ enum Inbox {
     Visiting(oneshot::Sender<bool>),
     TheirSession(oneshot::Sender<Option<Arc<str>>>),
     LostEarly(oneshot::Sender<String>),
+    Lost(oneshot::Sender<String>),
     End(oneshot::Sender<()>),
     Stop(oneshot::Sender<()>),
 }
@@ -183,6 +184,8 @@ struct Shell {
     idle: Vec<oneshot::Sender<()>>,
     /// Who waits for the loss of a runtime that has not told what it can do.
     losses: Vec<oneshot::Sender<String>>,
+    /// Who waits for the end of the runtime, whenever it comes.
+    ends: Vec<oneshot::Sender<String>>,
     /// UIs that have said their last word and still listen.
     farewells: Vec<(UiId, oneshot::Sender<()>)>,
     log: Log,
@@ -242,6 +245,7 @@ impl Shell {
             leaving: BTreeSet::new(),
             idle: Vec::new(),
             losses: Vec::new(),
+            ends: Vec::new(),
             farewells: Vec::new(),
             log,
             hub,
@@ -444,6 +448,10 @@ impl Shell {
             Inbox::LostEarly(waiting) => {
                 self.losses.push(waiting);
                 self.tell_loss();
+            }
+            Inbox::Lost(waiting) => {
+                self.ends.push(waiting);
+                self.tell_end();
             }
             Inbox::End(_) | Inbox::Stop(_) => {}
         }

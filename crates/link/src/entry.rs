@@ -15,6 +15,8 @@ pub enum Door {
     Window,
     /// `parlor serve --listen`.
     Listen,
+    /// Clients of the Agent Client Protocol at the server (`parlor up --acp`).
+    Clients,
     /// The page's `/enrol`: a browser becomes a device.
     Enrol,
     /// The page's `/wire`: a device connects.
@@ -25,14 +27,22 @@ pub enum Door {
 
 impl Door {
     /// In the order of the table.
-    pub const ALL: [Door; 7] =
-        [Door::Socket, Door::Control, Door::Window, Door::Listen, Door::Enrol, Door::Wire, Door::Allow];
+    pub const ALL: [Door; 8] = [
+        Door::Socket,
+        Door::Control,
+        Door::Window,
+        Door::Listen,
+        Door::Clients,
+        Door::Enrol,
+        Door::Wire,
+        Door::Allow,
+    ];
 
     /// Whether somebody who cannot be proven to be the person can show that they are: by a code that the person compares, or by a key
     /// that was enrolled with one.
     fn has_room_for_a_code(self) -> bool {
         match self {
-            Door::Socket | Door::Control | Door::Window | Door::Listen => false,
+            Door::Socket | Door::Control | Door::Window | Door::Listen | Door::Clients => false,
             Door::Enrol | Door::Wire | Door::Allow => true,
         }
     }
@@ -120,7 +130,7 @@ mod tests {
     /// The table as the page has to show it.
     fn table() -> String {
         let mut table = String::from(
-            "| who | Unix sockets | control socket, relay | window | `serve --listen` | `/enrol` | `/wire` | an answer that allows |\n|---|---|---|---|---|---|---|---|\n",
+            "| who | Unix sockets | control socket, relay | window | `serve --listen` | `up --acp` | `/enrol` | `/wire` | an answer that allows |\n|---|---|---|---|---|---|---|---|---|\n",
         );
         for (who, origin) in WHO {
             let cells = Door::ALL.map(|door| word(decide(door, origin)));
@@ -147,7 +157,7 @@ mod tests {
             }
             assert_eq!(decide(door, Origin::Person), Entry::LetIn);
         }
-        for door in [Door::Socket, Door::Control, Door::Window, Door::Listen] {
+        for door in [Door::Socket, Door::Control, Door::Window, Door::Listen, Door::Clients] {
             assert_eq!(decide(door, Origin::Unseen), Entry::Refused);
             assert_eq!(decide(door, Origin::Inside(1)), Entry::Refused);
         }

@@ -33,7 +33,7 @@ use crate::Lane;
 use crate::lane_io::{LinkIo, Wiring};
 use crate::limits::Limits;
 use crate::stream::{Sink, Source};
-pub use listener::{MAX_HEAD_BYTES, NotADoor, OPENED_WITHIN, WebSocketListener};
+pub use listener::{Knock, MAX_HEAD_BYTES, NotADoor, OPENED_WITHIN, WebSocketListener};
 use pulse::Pulse;
 
 /// After so long without a word the peer is asked whether it is there.

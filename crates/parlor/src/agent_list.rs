@@ -9,7 +9,7 @@ use crate::login::is_yes;
 use crate::output::{self, Stream};
 use anyhow::Context;
 use clap::Args;
-use domain::session::RuntimePlace;
+use domain::session::{Origin, RuntimePlace};
 use remote::agents::{Agent, AgentRegistry, State, known};
 use remote::origin;
 use remote::origin::RuntimeAddress;
@@ -123,17 +123,35 @@ pub(crate) async fn started(agent: &Agent, yes: bool) -> anyhow::Result<Option<E
     })
 }
 
+/// What of an agent is agreed to, and whether it can be kept: of one with a key in it not all words are, and another key would look the
+/// same.
+fn agreement(agent: &Agent) -> (Origin, bool) {
+    let place = RuntimeAddress::Command(agent.command.iter().map(Into::into).collect());
+    // Its program is found by its name or whole path: it is the same in every folder, and another one once the path leads to another
+    // file. So what is agreed to is the words, at this file.
+    let origin = origin::origin(agent.dialect, &place, &agent.file());
+    let whole = matches!(origin.place, RuntimePlace::Command { incomplete: false, .. });
+    (origin, whole)
+}
+
+/// Whether the person has agreed to its start before.
+pub(crate) fn is_agreed(agent: &Agent) -> bool {
+    let (origin, whole) = agreement(agent);
+    whole && origin::is_typed(&origin)
+}
+
+/// The agents that can be started and that the person has agreed to.
+pub(crate) fn agreed() -> Vec<String> {
+    let agents = known(&[]).agents.into_iter();
+    agents.filter(|agent| agent.missing().is_none() && is_agreed(agent)).map(|agent| agent.name).collect()
+}
+
 /// Shows the command of an agent whole and asks for its first start, unless the person has agreed to it before.
 ///
 /// # Errors
 /// When the terminal cannot be read.
 pub(crate) async fn agree(agent: &Agent, yes: bool) -> anyhow::Result<StartConsent> {
-    let place = RuntimeAddress::Command(agent.command.iter().map(Into::into).collect());
-    // Its program is found by its name or whole path: it is the same in every folder, and another one once the path leads to another
-    // file. So what is agreed to is the words, at this file.
-    let origin = origin::origin(agent.dialect, &place, &agent.file());
-    // Of one with a key in it not all words are kept, and another key would look the same.
-    let whole = matches!(origin.place, RuntimePlace::Command { incomplete: false, .. });
+    let (origin, whole) = agreement(agent);
     if whole && origin::is_typed(&origin) {
         return Ok(StartConsent::Yes);
     }

@@ -30,7 +30,7 @@ pub(crate) struct Told {
 
 impl Told {
     /// Of a session that is kept; `None` where nothing was said in it.
-    fn of(session: &SessionId, earlier: bool) -> anyhow::Result<Option<Told>> {
+    pub(crate) fn of(session: &SessionId, earlier: bool) -> anyhow::Result<Option<Told>> {
         let store = SqliteStore::at(&paths::data()?).map_err(|why| kept::told(&why))?;
         let state = store.load(session).map_err(|why| kept::told(&why))?.state;
         let summary = store.summary(session).map_err(|why| kept::told(&why))?;
@@ -113,12 +113,12 @@ pub(crate) async fn go_on(launch: &Launch, name: String, from: Option<SessionId>
 }
 
 /// What the next screen begins with.
-fn handed(told: Option<&Told>) -> Handed {
+pub(crate) fn handed(told: Option<&Told>) -> Handed {
     Handed { begin: told.map(Told::begin), line: told.map(Told::line) }
 }
 
 /// Back where the person was, once they have read why.
-async fn stay() -> anyhow::Result<Ended> {
+pub(crate) async fn stay() -> anyhow::Result<Ended> {
     Ok(match ask_line("Enter goes back ", Echo::Hidden).await? {
         TypedLine::Line(_) | TypedLine::Unusable(_) => Ended::Back(Back { told: None }),
         TypedLine::Cancelled => Ended::Over(Exit::Done),

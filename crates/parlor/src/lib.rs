@@ -3,6 +3,7 @@
 //! the crate `host`, the way to other programs' runtimes in `remote`.
 
 mod agent_list;
+mod agent_room;
 mod aloud;
 mod attach;
 mod attach_ssh;

@@ -1,10 +1,13 @@
 //! `parlor __room`: this program as a room, started by a server or a relay.
 
+use crate::agent_room::{self, Behind};
 use crate::aloud;
 use crate::exit::Exit;
 use crate::output;
+use dialects::Dialect;
 use host::launch::Launch;
 use host::rooms::room;
+use remote::elsewhere;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,6 +23,12 @@ pub(crate) struct Room {
     /// The log that it writes.
     #[arg(long)]
     log: PathBuf,
+    /// The agent of another program behind it, by the name that it is listed under.
+    #[arg(long)]
+    agent: Option<String>,
+    /// The wire that it speaks beside the native one.
+    #[arg(long, value_parser = crate::flags::dialect())]
+    wire: Option<Dialect>,
     /// Sessions begin there in Parlor's own terminal or page.
     #[arg(long)]
     own_ui: bool,
@@ -27,9 +36,19 @@ pub(crate) struct Room {
 
 /// Is a room until nobody needs it, or it is told to end.
 pub(crate) async fn run(launch: Launch, asked: Room) -> anyhow::Result<Exit> {
-    let Room { session, idle, log, own_ui } = asked;
-    let launch = Launch { own_ui, ..launch };
-    let room = room::Room { session, idle: Duration::from_secs(idle), log };
-    room::run(launch, room, aloud::log(), output::stderr_log()).await?;
-    Ok(Exit::Done)
+    let Room { session, idle, log, agent, wire, own_ui } = asked;
+    let kept = match &session {
+        Some(id) => elsewhere::find(&mut Launch { resume: Some(Some(id.clone())), ..launch.clone() })?,
+        None => None,
+    };
+    let room = room::Room { session, idle: Duration::from_secs(idle), log, wire };
+    match (agent, kept) {
+        (_, Some(kept)) => agent_room::run(launch, room, Behind::Kept(kept)).await,
+        (Some(name), None) => agent_room::run(launch, room, Behind::Listed(name)).await,
+        (None, None) => {
+            let launch = Launch { own_ui, ..launch };
+            room::run(launch, room, aloud::log(), output::stderr_log()).await?;
+            Ok(Exit::Done)
+        }
+    }
 }

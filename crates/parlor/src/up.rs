@@ -1,9 +1,11 @@
 //! `parlor up` and `parlor down`: the server in the background, begun and ended.
 
+use crate::agent_list;
 use crate::exit::Exit;
 use crate::output;
 use crate::web;
-use host::control::Status;
+use anyhow::Context;
+use host::control::{Control, Status};
 use host::rooms::{self, EndedRooms};
 use host::server::{self, By};
 use serde_json::json;
@@ -23,6 +25,10 @@ pub(crate) struct Up {
     /// How long a session process stays that has no UI, no run and no open question, such as 5m.
     #[arg(long, value_name = "TIME", default_value_t = rooms::IDLE.as_secs(), value_parser = crate::flags::seconds)]
     room_idle: u64,
+    /// Let clients of the Agent Client Protocol in over a WebSocket, and print its address: on loopback, with a secret path, and only for
+    /// programs of yours.
+    #[arg(long = dialects::OF_CLIENTS.name())]
+    clients: bool,
     /// Print the status as JSON.
     #[arg(long)]
     json: bool,
@@ -45,19 +51,29 @@ pub(crate) struct Down {
 /// `parlor up`.
 pub(crate) async fn up(asked: Up) -> anyhow::Result<Exit> {
     if asked.foreground || asked.detached {
-        server::serve(asked.room_idle, asked.detached, output::stderr_log()).await?;
+        let how = (asked.detached, asked.clients);
+        server::serve(asked.room_idle, how, agent_list::agreed, output::stderr_log()).await?;
         return Ok(Exit::Done);
     }
     let by = if asked.systemd { By::Systemd } else { By::Us };
-    let (status, started) = server::up(asked.room_idle, by).await?;
-    tell(&status, started, asked.json);
+    let (status, started) = server::up(asked.room_idle, by, asked.clients).await?;
+    let door = match asked.clients {
+        true => Some(Control::here().await?.context("the server went away")?.clients().await?),
+        false => None,
+    };
+    tell(&status, started, asked.json, door.as_ref());
     Ok(Exit::Done)
 }
 
-fn tell(status: &Status, started: bool, json: bool) {
+/// `door`: where clients are let in, and what is to be known of that.
+fn tell(status: &Status, started: bool, json: bool, door: Option<&(String, Option<String>)>) {
     if json {
         let mut told = status.to_json();
         told["started"] = json!(started);
+        if let Some((address, warning)) = door {
+            told["clients"] = json!(address);
+            warning.iter().for_each(|warning| output::print_error(&format!("warning: {warning}")));
+        }
         output::print_line(&told.to_string());
         return;
     }
@@ -71,6 +87,13 @@ fn tell(status: &Status, started: bool, json: bool) {
         output::print_line(
             "`parlor` in any terminal works there now and goes on when it is closed; `parlor down` ends it",
         );
+    }
+    if let Some((address, warning)) = door {
+        output::print_line(&format!(
+            "{} clients of this machine: {address}\nwhoever knows that address, and is a program of yours, can do everything here",
+            dialects::OF_CLIENTS
+        ));
+        warning.iter().for_each(|warning| output::print_error(&format!("warning: {warning}")));
     }
     warning.iter().for_each(|warning| web::warn(warning));
 }

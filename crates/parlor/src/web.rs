@@ -3,6 +3,7 @@
 
 mod confirm;
 
+use crate::agent_list;
 use crate::exit::Exit;
 use crate::flags;
 use crate::output;
@@ -90,7 +91,10 @@ pub(crate) async fn web(asked: Web) -> anyhow::Result<Exit> {
         }
         output::print_error("the page of `parlor up` has none of these options: this is a separate one");
     }
-    let ways = Arc::new(Ways::to(rooms::Rooms::new(rooms::IDLE)?, StartFolder::default())?);
+    let ways = Arc::new(Ways::to(
+        rooms::Rooms::new(rooms::IDLE)?.offering(agent_list::agreed),
+        StartFolder::default(),
+    )?);
     let Served { server, warning } = page::start(&asked.serving(), ways, output::stderr_log()).await?;
     warning.into_iter().for_each(|warning| warn(&warning));
     output::print_error(&format!("the page is served at {}; Ctrl-C ends it, sessions go on", server.page()));

@@ -9,7 +9,9 @@ pub use registry::{Agent, AgentRegistry, State};
 
 use host::error::usage;
 use host::settings;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// All that are known, these lists of agents among them.
 pub fn known(registries: &[PathBuf]) -> AgentRegistry {
@@ -44,6 +46,19 @@ pub fn find(name: &str, registries: &[PathBuf], say: impl Fn(&str)) -> anyhow::R
         Some(missing) => anyhow::bail!("{missing}"),
         None => Ok(agent),
     }
+}
+
+/// How long a command may take to start, where the settings say so of the agent that it is, or of all.
+pub(crate) fn start_within(command: &[OsString]) -> Option<Duration> {
+    let own = settings::own_agents();
+    let of_agent = || {
+        let agents = known(&[]).agents;
+        let typed = || command.iter().map(OsString::as_os_str);
+        let agent = agents.into_iter().find(|agent| agent.command.iter().map(OsStr::new).eq(typed()))?;
+        own.start_within.get(&agent.name).copied()
+    };
+    let of_agent = if own.start_within.is_empty() { None } else { of_agent() };
+    of_agent.or_else(|| settings::read().config.start_within)
 }
 
 /// How alike two names must be for one to be meant by the other, from 0 to 1.

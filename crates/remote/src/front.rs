@@ -1,5 +1,6 @@
 //! The way to a foreign runtime: a socket (or two), or a program that is started and spoken with on its stdin and stdout.
 
+use crate::agents;
 use crate::errands::Doing;
 use crate::hubs;
 use crate::leash::{self, LeashWish};
@@ -186,6 +187,10 @@ impl Front {
         let folder = keep.as_ref().map(|keep| keep.folder.clone());
         // Before anything is started: a session that another Parlor writes cannot be gone on with.
         let keeping = keep.map(|keep| hubs::keeping(launch, keep, &log)).transpose()?;
+        let start_within = match &place {
+            RuntimeAddress::Command(command) => agents::start_within(command),
+            RuntimeAddress::Socket(_) => None,
+        };
         let place = going_on(dialect, place, approach.begin);
         let mut leashed = match (&approach.leash, &place) {
             (None, _) => None,
@@ -229,7 +234,7 @@ impl Front {
             Some(watcher) => link.watched(watcher),
             None => link,
         };
-        let front = Front::seated(launch, link, approach, program, keeping, log)?;
+        let front = Front::seated(launch, link, approach, (program, start_within), keeping, log)?;
         Ok(Front { _leashed: leashed, ..front })
     }
 
@@ -238,14 +243,14 @@ impl Front {
     /// # Errors
     /// When there is no folder to work in.
     pub fn on_link(launch: &Launch, link: LinkIo, approach: Approach<'_>) -> anyhow::Result<Front> {
-        Front::seated(launch, link, approach, None, None, stack::no_log())
+        Front::seated(launch, link, approach, (None, None), None, stack::no_log())
     }
 
     fn seated(
         launch: &Launch,
         link: LinkIo,
         approach: Approach<'_>,
-        program: Option<Program>,
+        (program, start_within): (Option<Program>, Option<Duration>),
         keeping: Option<(Box<dyn Store>, ForeignKeeping)>,
         log: Log,
     ) -> anyhow::Result<Front> {
@@ -264,6 +269,8 @@ impl Front {
             keeps: keeping.is_some(),
             is_mute: person == Person::Among { answers: false },
             patience: host::settings::read().config.give_up_after,
+            is_attended: person == Person::There,
+            start_within,
         };
         let (role, lossless) = (dialect.ui_role(), dialect.is_lossless());
         let last_lines = match &program {

@@ -16,4 +16,5 @@ pub mod said;
 pub mod schema;
 pub mod session_name;
 pub mod shown;
+pub mod start;
 mod tagged;

@@ -116,6 +116,10 @@ pub struct Hello {
     pub is_mute: bool,
     /// After so long without a word a message is given up, where the person wants another time than the wire's usual one.
     pub patience: Option<Duration>,
+    /// Whether a person looks at it who can leave: a program that starts is waited for while it lives.
+    pub is_attended: bool,
+    /// How long the program may take to start, where the person wants another time than that it lives or moves.
+    pub start_within: Option<Duration>,
 }
 
 /// Longest time that a foreign runtime may take for its handshake.

@@ -162,6 +162,8 @@ pub(crate) enum FleetChoice {
     Say(Row, String),
     /// Stop what runs there.
     Stop(Row),
+    /// Begin with another agent.
+    Agents,
     /// That cannot be done, and why.
     Not(&'static str),
 }
@@ -248,6 +250,7 @@ impl Board {
                     self.go(at, rows);
                 }
             }
+            (Code::Char('a'), false) => return FleetChoice::Agents,
             (Code::Char('s'), false) => match under {
                 Some(row) if row.is_live() => self.line = Some((row.clone(), Editor::default())),
                 Some(_) => return FleetChoice::Not("nobody has it open: Enter opens it, then write there"),

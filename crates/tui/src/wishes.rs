@@ -22,6 +22,8 @@ pub(crate) struct Wishes {
     all_until: Option<Millis>,
     /// Until when a second Esc edits the last prompt.
     edit_until: Option<Millis>,
+    /// Until when a second Esc gives up a program that starts.
+    give_up_until: Option<Millis>,
     /// The run that the person wants stopped.
     stopped: Option<RunId>,
     /// Whether the person wants a summary and nobody has told of one yet.
@@ -55,6 +57,7 @@ impl Wishes {
         if !is_esc {
             self.all_until = None;
             self.edit_until = None;
+            self.give_up_until = None;
         }
     }
 
@@ -77,6 +80,15 @@ impl Wishes {
         second
     }
 
+    /// Esc while a program starts: the second one, soon, gives it up.
+    pub(crate) fn gives_up(&mut self, now: Millis) -> bool {
+        let second = self.give_up_until.take().is_some();
+        if !second {
+            self.give_up_until = Some(Millis(now.0 + TWICE_MS));
+        }
+        second
+    }
+
     /// Whether a second Esc edits the last prompt.
     pub(crate) fn is_editing(&self) -> bool {
         self.edit_until.is_some()
@@ -87,11 +99,12 @@ impl Wishes {
         self.quit_until = self.quit_until.filter(|until| *until > now);
         self.all_until = self.all_until.filter(|until| *until > now);
         self.edit_until = self.edit_until.filter(|until| *until > now);
+        self.give_up_until = self.give_up_until.filter(|until| *until > now);
     }
 
     /// When a second key is a first one again.
     pub(crate) fn ends(&self) -> impl Iterator<Item = Millis> {
-        [self.quit_until, self.all_until, self.edit_until].into_iter().flatten()
+        [self.quit_until, self.all_until, self.edit_until, self.give_up_until].into_iter().flatten()
     }
 
     /// The run is to be stopped.

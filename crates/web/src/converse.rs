@@ -53,6 +53,8 @@ pub(crate) enum Wants {
         cwd: Option<String>,
         #[serde(default)]
         model: Option<String>,
+        #[serde(default)]
+        agent: Option<String>,
     },
 }
 
@@ -65,7 +67,7 @@ impl Wants {
                 let id = SessionId::parse(&id).ok_or_else(|| Refused::room(NoRoom::NoSuchSession))?;
                 Ok(Some(PageTarget::Session(id)))
             }
-            Wants::New { cwd, model } => Ok(Some(PageTarget::New { cwd, model })),
+            Wants::New { cwd, model, agent } => Ok(Some(PageTarget::New { cwd, model, agent })),
         }
     }
 }

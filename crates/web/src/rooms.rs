@@ -15,10 +15,11 @@ pub type Rows = Arc<Vec<Row>>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PageTarget {
     Session(SessionId),
-    /// A new one, in this folder or in the usual one, with this model or the usual one.
+    /// A new one, in this folder or in the usual one, with this model or the usual one, or with an agent of another program.
     New {
         cwd: Option<String>,
         model: Option<String>,
+        agent: Option<String>,
     },
 }
 

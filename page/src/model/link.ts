@@ -11,7 +11,7 @@ import type { Device } from "./device";
 import type { ConnectionState } from "../view/ports";
 
 /** What a socket is opened for. */
-export type Subscription = "fleet" | { session: string } | { new: { cwd?: string; model?: string } };
+export type Subscription = "fleet" | { session: string } | { new: { cwd?: string; model?: string; agent?: string } };
 
 export interface LinkListener {
   /** The link is open; lines may be sent from here on. `page` tells which page the server has. */

@@ -122,7 +122,8 @@ export function openWorld(
   return {
     fleet,
     open: (session) => look({ session }),
-    begin: ({ cwd, model }) => look({ new: { ...(cwd ? { cwd } : {}), ...(model ? { model } : {}) } }),
+    begin: ({ cwd, model, agent }) =>
+      look({ new: { ...(cwd ? { cwd } : {}), ...(model ? { model } : {}), ...(agent ? { agent } : {}) } }),
     reload: async () => {
       await drafts.flushAll();
       location.reload();

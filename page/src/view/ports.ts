@@ -161,6 +161,8 @@ export interface Beginning {
   cwd?: string;
   /** As provider/name; without it the usual one. */
   model?: string;
+  /** Another program's agent, by its name. */
+  agent?: string;
 }
 
 /** Where sessions begin, and with which models. */
@@ -171,6 +173,8 @@ export interface StartInfo {
   models: string[];
   /** The one that is used where none is named. */
   model?: string | null;
+  /** Other programs' agents that may be begun; an older server tells none. */
+  agents?: string[];
 }
 
 /** A session in which words were said. */

@@ -36,9 +36,8 @@ use judged::Judging;
 use options::AgentOptions;
 use responses::SentRequest;
 use rolekit::rpc::{self, Call};
-use roles::{
-    Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Past, Reason, START_TIMEOUT, Seen, TimerKey, UiCx, UiRole,
-};
+use rolekit::start::{Start, Waits};
+use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Past, Reason, Seen, TimerKey, UiCx, UiRole};
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -116,10 +115,7 @@ pub struct AcpUi {
     cost: (u64, u64),
     /// The last line of its stdout that was no message.
     noise: Option<String>,
-    /// A person looks at it, who can leave: it is waited for while it lives.
-    attended: bool,
-    /// It wrote on stderr since its time was last looked at.
-    stirs: bool,
+    start: Start,
 }
 
 /// A session that is being opened, and who waits for it.
@@ -348,7 +344,7 @@ impl UiRole for AcpUi {
             last: hello.last_session.clone(),
             errands: Errands::new(hello.does_errands),
             judging: Judging::new(hello.judges && hello.does_errands),
-            attended: hello.size.is_some() && !hello.is_away,
+            start: Start::of(hello, cx.now),
             ..AcpUi::default()
         };
         let offered = || Some(Offered::default());
@@ -389,7 +385,7 @@ impl UiRole for AcpUi {
             ..InitializeParams::default()
         };
         self.ask_agent(cx, &params, SentRequest::Handshake);
-        cx.timer(HANDSHAKE, START_TIMEOUT);
+        cx.timer(HANDSHAKE, self.start.first());
         cx.timer(SLOW, HANDSHAKE_TIMEOUT - Duration::from_secs(1));
     }
 
@@ -442,34 +438,26 @@ impl UiRole for AcpUi {
             SLOW if !self.up => {
                 let noise =
                     self.noise.as_ref().map(|noise| format!(" It writes what is no message: {noise:?}."));
-                let until = match self.attended {
-                    true => "It is waited for while it lives; /quit leaves.".to_owned(),
-                    false => format!(
-                        "It gets {} s, and as long again whenever it wrote on stderr.",
-                        START_TIMEOUT.as_secs()
-                    ),
-                };
                 let text = format!(
-                    "The agent has not answered for {} s.{} {until}",
+                    "The agent has not answered for {} s.{} {}",
                     HANDSHAKE_TIMEOUT.as_secs() - 1,
                     noise.unwrap_or_default(),
+                    self.start.until(),
                 );
-                // What it wrote up to now is told with this.
-                self.stirs = false;
+                self.start.told();
                 cx.signal(Signal::Notify { level: Level::Warning, text });
             }
-            // A program that fetches itself first, or loads for minutes, is not one that hangs.
-            HANDSHAKE if !self.up && (self.attended || std::mem::take(&mut self.stirs)) => {
-                cx.timer(HANDSHAKE, START_TIMEOUT);
-            }
-            HANDSHAKE if !self.up => {
-                let what = if self.agent.is_some() { "open a session" } else { "answer `initialize`" };
-                let why = format!(
-                    "the agent did not {what} within {} s: does its command speak the protocol on stdin and stdout, and does it start without an error?",
-                    START_TIMEOUT.as_secs()
-                );
-                self.unusable(cx, why);
-            }
+            HANDSHAKE if !self.up => match self.start.due(cx.now) {
+                Waits::For(after) => cx.timer(HANDSHAKE, after),
+                Waits::Over(after) => {
+                    let what = if self.agent.is_some() { "open a session" } else { "answer `initialize`" };
+                    let why = format!(
+                        "the agent did not {what} within {} s: does its command speak the protocol on stdin and stdout, and does it start without an error?",
+                        after.as_secs()
+                    );
+                    self.unusable(cx, why);
+                }
+            },
             TAKEN => self.prompt_taken(cx),
             CALL_RUNS => {
                 if let Some(run) = &mut self.run {
@@ -484,7 +472,7 @@ impl UiRole for AcpUi {
     }
 
     fn stirred(&mut self) {
-        self.stirs = true;
+        self.start.stirred();
     }
 
     fn closed(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>) {

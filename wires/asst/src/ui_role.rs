@@ -17,7 +17,8 @@ use domain::port::{Abilities, Ticket};
 use domain::session::SessionSummary;
 use domain::signal::{Level, Signal};
 use hearing::Hearing;
-use roles::{Drift, Hello, Item, Lane, Line, Reason, START_TIMEOUT, Seen, TimerKey, UiCx, UiRole};
+use rolekit::start::{Start, Waits};
+use roles::{Drift, Hello, Item, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -52,6 +53,7 @@ pub struct AsstUi {
     run: Option<Hearing>,
     worried: bool,
     patience: Option<Duration>,
+    waits: Start,
     sent: BTreeMap<u64, (Ticket, Sent)>,
     /// Where the runtime works, as far as we know: where we were told to.
     cwd: String,
@@ -346,7 +348,8 @@ impl UiRole for AsstUi {
         self.conversation = hello.session.as_deref().map(str::to_owned);
         self.patience = hello.patience;
         self.cwd.clone_from(&hello.cwd);
-        cx.timer(HANDSHAKE_TIMER, START_TIMEOUT);
+        self.waits = Start::by_clock(hello, cx.now);
+        cx.timer(HANDSHAKE_TIMER, self.waits.first());
     }
 
     fn line(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, _lane: Lane, line: Line) {
@@ -434,7 +437,10 @@ impl UiRole for AsstUi {
 
     fn timer(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, key: TimerKey) {
         if key == HANDSHAKE_TIMER && self.greeted.is_none() {
-            let seconds = START_TIMEOUT.as_secs();
+            let seconds = match self.waits.due(cx.now) {
+                Waits::For(after) => return cx.timer(HANDSHAKE_TIMER, after),
+                Waits::Over(after) => after.as_secs(),
+            };
             let why = format!(
                 "the runtime did not say that it is ready within {seconds} seconds; is it an asst runtime?"
             );

@@ -18,9 +18,8 @@ use domain::port::{Abilities, Ticket};
 use domain::signal::{Level, Signal};
 use hearing::Hearing;
 use options::ProgramOptions;
-use roles::{
-    Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, START_TIMEOUT, Seen, TimerKey, UiCx, UiRole,
-};
+use rolekit::start::{Start, Waits};
+use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -87,8 +86,7 @@ pub struct ClaudeUi {
     /// What the process has cost when it was last counted, in millionths of a dollar.
     counted: u64,
     noise: Option<String>,
-    attended: bool,
-    stirs: bool,
+    start: Start,
 }
 
 impl ClaudeUi {
@@ -206,12 +204,12 @@ impl UiRole for ClaudeUi {
     fn open(&mut self, cx: &mut UiCx<'_>, hello: &Hello) {
         *self = ClaudeUi {
             cwd: hello.cwd.clone(),
-            attended: hello.size.is_some() && !hello.is_away,
+            start: Start::of(hello, cx.now),
             session: hello.last_session.clone().or_else(|| hello.session.clone()),
             ..ClaudeUi::default()
         };
         self.request(cx, UiRequest::Initialize, Sent::Handshake);
-        cx.timer(HANDSHAKE, START_TIMEOUT);
+        cx.timer(HANDSHAKE, self.start.first());
         cx.timer(SLOW, HANDSHAKE_TIMEOUT - Duration::from_secs(1));
     }
 
@@ -252,22 +250,22 @@ impl UiRole for ClaudeUi {
     fn timer(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, key: TimerKey) {
         match key {
             SLOW if !self.up => {
-                self.stirs = false;
                 let waited = HANDSHAKE_TIMEOUT.as_secs() - 1;
-                let text = format!("Claude Code has not answered for {waited} s; /quit leaves.");
+                let text = format!("Claude Code has not answered for {waited} s. {}", self.start.until());
+                self.start.told();
                 cx.signal(Signal::Notify { level: Level::Warning, text });
             }
-            HANDSHAKE if !self.up && (self.attended || std::mem::take(&mut self.stirs)) => {
-                cx.timer(HANDSHAKE, START_TIMEOUT);
-            }
-            HANDSHAKE if !self.up => {
-                let why = format!(
-                    "it did not answer `initialize` within {} s: was it started with --input-format stream-json, \
-                     --output-format stream-json, --verbose and --permission-prompt-tool stdio, and not as root?",
-                    START_TIMEOUT.as_secs()
-                );
-                self.unusable(cx, why);
-            }
+            HANDSHAKE if !self.up => match self.start.due(cx.now) {
+                Waits::For(after) => cx.timer(HANDSHAKE, after),
+                Waits::Over(after) => {
+                    let why = format!(
+                        "it did not answer `initialize` within {} s: was it started with --input-format stream-json, \
+                         --output-format stream-json, --verbose and --permission-prompt-tool stdio, and not as root?",
+                        after.as_secs()
+                    );
+                    self.unusable(cx, why);
+                }
+            },
             CALL_RUNS => {
                 if let Some(run) = &mut self.run {
                     run.quiet_calls_run(cx);
@@ -284,7 +282,7 @@ impl UiRole for ClaudeUi {
     }
 
     fn stirred(&mut self) {
-        self.stirs = true;
+        self.start.stirred();
     }
 
     fn closed(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>) {

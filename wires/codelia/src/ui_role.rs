@@ -30,7 +30,8 @@ use hearing::Hearing;
 use models::GatheredModels;
 use responses::SentRequest;
 use rolekit::rpc::{self, Call};
-use roles::{Drift, Hello, Lane, Line, Past, Reason, START_TIMEOUT, Seen, TimerKey, UiCx, UiRole};
+use rolekit::start::{Start, Waits};
+use roles::{Drift, Hello, Lane, Line, Past, Reason, Seen, TimerKey, UiCx, UiRole};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -74,6 +75,7 @@ pub struct CodeliaUi {
     pending: Correlation<SentRequest>,
     server: Option<InitializeResult>,
     gone: bool,
+    waits: Start,
     /// Commands that wait for the handshake or for the end of a replay.
     held: VecDeque<(Ticket, Command)>,
     /// Goes with the next `run.start`.
@@ -402,7 +404,8 @@ impl UiRole for CodeliaUi {
             },
         };
         self.ask_runtime(cx, &params, SentRequest::Handshake);
-        cx.timer(HANDSHAKE, START_TIMEOUT);
+        self.waits = Start::by_clock(hello, cx.now);
+        cx.timer(HANDSHAKE, self.waits.first());
     }
 
     fn line(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, _lane: Lane, line: Line) {
@@ -446,11 +449,15 @@ impl UiRole for CodeliaUi {
     fn timer(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, key: TimerKey) {
         match key {
             LIST_OVER => self.list_over(cx),
-            HANDSHAKE if !self.ready() => {
-                let seconds = START_TIMEOUT.as_secs();
-                let why = format!("no answer to initialize within {seconds} s; is this a codelia runtime?");
-                self.unusable(cx, why);
-            }
+            HANDSHAKE if !self.ready() => match self.waits.due(cx.now) {
+                Waits::For(after) => cx.timer(HANDSHAKE, after),
+                Waits::Over(after) => {
+                    let seconds = after.as_secs();
+                    let why =
+                        format!("no answer to initialize within {seconds} s; is this a codelia runtime?");
+                    self.unusable(cx, why);
+                }
+            },
             TOOL_RUNS => {
                 if let Some(run) = &mut self.run {
                     run.quiet_tools_run(cx);

@@ -24,9 +24,8 @@ use domain::signal::{Level, Signal};
 use hearing::Hearing;
 use lift::AnswerForm;
 use rolekit::first_line;
-use roles::{
-    Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Past, Reason, START_TIMEOUT, Seen, TimerKey, UiCx, UiRole,
-};
+use rolekit::start::{Start, Waits};
+use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Past, Reason, Seen, TimerKey, UiCx, UiRole};
 use sessions::{KnownSessions, is_same, known_as};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -68,6 +67,7 @@ enum Handshake {
 #[derive(Debug, Default)]
 pub struct LemonUi {
     handshake: Handshake,
+    waits: Start,
     cwd: String,
     wanted: Option<Arc<str>>,
     /// The person was in that session before: where the server has forgotten it, a new one begins.
@@ -426,8 +426,9 @@ impl UiRole for LemonUi {
         hearing.forget();
         let (cwd, wanted) = (hello.cwd.clone(), hello.session.clone());
         let goes_back = wanted.is_some() && hello.last_session == wanted;
-        *self = LemonUi { cwd, wanted, goes_back, hearing, ..LemonUi::default() };
-        cx.timer(HANDSHAKE, START_TIMEOUT);
+        let waits = Start::by_clock(hello, cx.now);
+        *self = LemonUi { waits, cwd, wanted, goes_back, hearing, ..LemonUi::default() };
+        cx.timer(HANDSHAKE, self.waits.first());
     }
 
     fn line(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, _lane: Lane, line: Line) {
@@ -466,6 +467,9 @@ impl UiRole for LemonUi {
         match self.handshake {
             Handshake::Telling => self.up(cx, seen),
             Handshake::Greeting => {
+                if let Waits::For(after) = self.waits.due(cx.now) {
+                    return cx.timer(HANDSHAKE, after);
+                }
                 let why = "the server did not say \"ready\": is it a lemon server, and does it start without an error?";
                 self.give_up(cx, why.to_owned());
             }

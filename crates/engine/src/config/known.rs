@@ -89,6 +89,12 @@ pub const SETTINGS: &[KnownSetting] = &[
         "seconds that a runtime on asst may be silent before a message to it is given up, 1 to 86400",
     ),
     top(
+        "start_within_s",
+        "120",
+        "none",
+        "seconds that another program's agent may take to start, 1 to 86400; without it a terminal waits while it lives, and who has none 30 s in which it writes nothing",
+    ),
+    top(
         "servers_within_s",
         "20",
         "10",
@@ -159,6 +165,13 @@ pub const SETTINGS: &[KnownSetting] = &[
     inside(AGENT, "command", "[\"my-agent\", \"--stdio\"]", "needed", "the program and its arguments"),
     inside(AGENT, "dialect", "\"acp\"", "needed", "the protocol that it speaks"),
     inside(AGENT, "install", "\"make install\"", "none", "what to do when it is not there, shown to you"),
+    inside(
+        AGENT,
+        "start_within_s",
+        "300",
+        "the one for all agents",
+        "seconds that it may take to start, also of an agent that is listed elsewhere",
+    ),
     inside(
         EXTENSION,
         "command",

@@ -49,9 +49,8 @@ impl Directory for Files {
     }
 
     fn withdraw(&self, pid: u32) {
-        for path in
-            [self.file(pid), self.socket(pid, SocketPurpose::Ui), self.socket(pid, SocketPurpose::Who)]
-        {
+        let sockets = [SocketPurpose::Ui, SocketPurpose::Who, SocketPurpose::Wire];
+        for path in [self.file(pid)].into_iter().chain(sockets.map(|door| self.socket(pid, door))) {
             let _ = std::fs::remove_file(path);
         }
     }
@@ -83,6 +82,7 @@ impl Directory for Files {
         let ends = match door {
             SocketPurpose::Ui => "sock",
             SocketPurpose::Who => "who",
+            SocketPurpose::Wire => "wire",
         };
         self.folder.join(format!("{pid}.{ends}"))
     }

@@ -48,7 +48,7 @@ pub async fn attend(hub: &Hub, host: &Host, dialect: Dialect, url: &str) -> anyh
                 return;
             }
             let Some(link) = knock.open(Lane::MAIN, Limits::default()).await else { return };
-            let link = looked_at(link, ends, host.log.clone());
+            let link = looked_at(EntryDoor::Listen, link, ends, host.log.clone());
             let link = match host.watcher(dialect) {
                 Ok(Some(watcher)) => link.watched(&watcher),
                 _ => link,
@@ -60,11 +60,11 @@ pub async fn attend(hub: &Hub, host: &Host, dialect: Dialect, url: &str) -> anyh
 
 /// The link, on which it is looked before each line who says it: a connection can be handed to a command after it was let in, and no
 /// line of a wire tells here whether it answers a question.
-fn looked_at(link: LinkIo, ends: Ends, log: Log) -> LinkIo {
+pub(crate) fn looked_at(door: EntryDoor, link: LinkIo, ends: Ends, log: Log) -> LinkIo {
     link.judged(move || {
         let log = log.clone();
         async move {
-            let judged = peer_trust::admit_tcp(EntryDoor::Listen, ends).await;
+            let judged = peer_trust::admit_tcp(door, ends).await;
             if let Err(why) = &judged {
                 log(&format!("a UI is let go: {why}"));
             }

@@ -4,6 +4,7 @@
 
 use crate::error::in_words;
 use crate::model_source::Source;
+use crate::rooms::AgentNames;
 use crate::{launch, paths, settings};
 use domain::ids::SessionId;
 use domain::path_text;
@@ -40,7 +41,7 @@ impl StartFolder {
     }
 
     /// Where that is; without a word about it, where this process works.
-    pub(super) fn get(&self) -> Option<PathBuf> {
+    pub(crate) fn get(&self) -> Option<PathBuf> {
         let told = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         told.filter(|folder| folder.is_dir()).or_else(|| paths::here().ok())
     }
@@ -83,10 +84,12 @@ async fn models() -> Models {
 }
 
 /// Where sessions begin, and with which models.
-pub(super) async fn start(folder: &StartFolder, models: &KnownModels) -> Value {
+pub(super) async fn start(folder: &StartFolder, models: &KnownModels, agents: AgentNames) -> Value {
     let (names, usual) = models.get().await;
     let folder = folder.get().map(|folder| path_text::write(&folder));
-    json!({"cwd": folder, "agent": "Parlor", "models": names, "model": usual})
+    // Their programs are looked for on the disk.
+    let agents = tokio::task::spawn_blocking(agents).await.unwrap_or_default();
+    json!({"cwd": folder, "agent": "Parlor", "models": names, "model": usual, "agents": agents})
 }
 
 /// Folders whose path begins like this one; `~` is the person's home. Those that are hidden are for who types their dot.

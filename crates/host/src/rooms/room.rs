@@ -6,13 +6,15 @@ use crate::announcement::Announcement;
 use crate::guests::Host;
 use crate::launch::Launch;
 use crate::stack;
-use crate::stop::{self, Manner, Runs};
+use crate::stop::{self, Manner, Over, Runs};
 use crate::{doors, paths, visits};
 use anyhow::Context;
+use dialects::Dialect;
 use domain::ids::SessionId;
 use hub::core::LiveSession;
 use hub::{Hub, Log};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -34,6 +36,8 @@ pub struct Room {
     pub idle: Duration,
     /// The log that it writes.
     pub log: PathBuf,
+    /// A wire that it speaks beside the native one.
+    pub wire: Option<Dialect>,
 }
 
 /// Is a room until nobody needs it, or it is told to end. `log` is bounded; `said` takes every line as it comes.
@@ -41,8 +45,7 @@ pub struct Room {
 /// # Errors
 /// When nothing can be kept, or the room cannot be found by anybody.
 pub async fn run(launch: Launch, room: Room, log: Log, said: Log) -> anyhow::Result<()> {
-    detach::leave();
-    let entry = Entry::new(&paths::data()?)?;
+    let standing = Standing::take()?;
     let own = stack::own_visiting(&launch, Some(visits::port()), log).await?;
     if let Some(why) = &own.unkept {
         // A session that nobody could find again is none that outlives a terminal.
@@ -57,40 +60,95 @@ pub async fn run(launch: Launch, room: Room, log: Log, said: Log) -> anyhow::Res
             anyhow::bail!("session {id} is open in another process by now");
         }
     }
-    // Before anybody finds the room: the signal would end it otherwise.
-    let let_go = signal(SignalKind::user_defined1())?;
     let host = Host::of_room(&own, said.clone());
-    let announcement = Announcement::try_open(&own.hub, &host, &own.cwd, SERVING.to_owned()).await?;
-    let needed = async {
-        until_idle(&own.hub, room.idle, let_go, &room.log, &said).await;
-        Ok(())
-    };
-    let manner = Manner { runs: Runs::Stop, last_lines: doors::last_lines(false), keeps_questions: true };
-    let told = stop::until_told(&own.hub, needed, manner, &*said).await;
+    let announcement =
+        Announcement::try_open(&own.hub, &host, &own.cwd, SERVING.to_owned(), room.wire).await?;
+    let told = standing.until_told(&own.hub, &announcement, &room, &said).await;
     drop(announcement);
     if let Err(late) = own.engine.stop(&own.hub).await {
         said(&format!("warning: {late}"));
     }
-    let _ = std::fs::remove_file(&room.log);
-    drop(entry);
+    standing.leave(&room);
     told.map(drop)
 }
 
+/// What any room is until it ends: one of those that live, found by others, and asked to let go.
+pub struct Standing {
+    entry: Entry,
+    let_go: Mutex<Option<Signal>>,
+}
+
+impl Standing {
+    /// Takes the place of a room, away from whoever started it. To be called before anybody finds it: the signal to let go would end it
+    /// otherwise.
+    ///
+    /// # Errors
+    /// When it cannot be noted as one that lives.
+    pub fn take() -> anyhow::Result<Standing> {
+        detach::leave();
+        let entry = Entry::new(&paths::data()?)?;
+        Ok(Standing { entry, let_go: Mutex::new(Some(signal(SignalKind::user_defined1())?)) })
+    }
+
+    /// Waits until nobody has needed the room for long enough, it is told to end, or the agent behind it is gone; its runs have ended then.
+    ///
+    /// # Errors
+    /// When the hub is gone.
+    pub async fn until_told(
+        &self,
+        hub: &Hub,
+        announcement: &Announcement,
+        room: &Room,
+        said: &Log,
+    ) -> anyhow::Result<Over> {
+        let let_go = self.let_go.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let needed = async {
+            let spoken_with = || announcement.is_spoken_with();
+            tokio::select! {
+                () = until_idle(hub, room.idle, let_go, (&room.log, said), spoken_with) => {}
+                why = hub.lost() => said(&format!("the agent is gone: {why}")),
+            }
+            Ok(())
+        };
+        let manner = Manner { runs: Runs::Stop, last_lines: doors::last_lines(false), keeps_questions: true };
+        stop::until_told(hub, needed, manner, &**said).await
+    }
+
+    /// The end of a room that ended well: its log goes along.
+    pub fn leave(self, room: &Room) {
+        let _ = std::fs::remove_file(&room.log);
+        drop(self.entry);
+    }
+}
+
 /// Waits until nobody has needed the room for so long, or nobody does and somebody wants what it has open (`release.rs`).
-async fn until_idle(hub: &Hub, limit: Duration, mut let_go: Signal, log: &Path, said: &Log) {
+async fn until_idle(
+    hub: &Hub,
+    limit: Duration,
+    mut let_go: Option<Signal>,
+    (log, said): (&Path, &Log),
+    spoken_with: impl Fn() -> bool,
+) {
     let mut since = Instant::now();
     loop {
         let is_wanted = tokio::select! {
             () = tokio::time::sleep(LOOK_EVERY.min(limit)) => false,
-            _ = let_go.recv() => true,
+            () = asked(&mut let_go) => true,
         };
         shorten(log, said);
         let Ok(sessions) = hub.present().await else { return };
-        if sessions.iter().any(is_needed) || hub.is_visiting().await {
+        if sessions.iter().any(is_needed) || spoken_with() || hub.is_visiting().await {
             since = Instant::now();
         } else if is_wanted || since.elapsed() >= limit {
             return;
         }
+    }
+}
+
+async fn asked(let_go: &mut Option<Signal>) {
+    match let_go {
+        Some(let_go) => drop(let_go.recv().await),
+        None => std::future::pending().await,
     }
 }
 

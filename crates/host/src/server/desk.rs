@@ -1,5 +1,6 @@
 //! What the server answers to whoever asks it over its control socket; [`crate::control`] says what can be asked.
 
+use super::clients::Clients;
 use crate::control::Server;
 use crate::devices;
 use crate::error::in_words;
@@ -36,6 +37,7 @@ pub(super) struct Desk {
     page: Page,
     begins: StartFolder,
     ways: SharedWays,
+    clients: ClientDoor,
     log: Log,
     visitors: Mutex<JoinSet<()>>,
     /// Whether the server is about to end, for windows.
@@ -44,6 +46,8 @@ pub(super) struct Desk {
 
 /// The page, from the first time that it is asked for.
 type Page = Arc<OnceCell<Served>>;
+/// The door of clients, from the first time that it is asked for.
+type ClientDoor = Arc<OnceCell<Clients>>;
 /// The ways to sessions, from the first time that a page or a window needs them.
 type SharedWays = Arc<OnceCell<Arc<Ways>>>;
 
@@ -56,6 +60,7 @@ impl Desk {
             page: Page::default(),
             begins: StartFolder::default(),
             ways: SharedWays::default(),
+            clients: ClientDoor::default(),
             log,
             visitors: Mutex::default(),
             ends: watch::Sender::new(false),
@@ -67,6 +72,13 @@ impl Desk {
         let known = devices::File::new(data, self.log.clone()).read().active().count() > 0;
         if known && let Err(why) = self.asked_of().page().await {
             (self.log)(&format!("the page is not served: {}", in_words(&why)));
+        }
+    }
+
+    /// Lets clients in from the start. Where it cannot be listened anywhere, whoever asks for the address is told so.
+    pub(super) async fn serve_clients(&self) {
+        if let Err(why) = self.asked_of().clients().await {
+            (self.log)(&format!("clients cannot come in: {}", in_words(&why)));
         }
     }
 
@@ -92,6 +104,7 @@ impl Desk {
             page: self.page.clone(),
             begins: self.begins.clone(),
             ways: self.ways.clone(),
+            clients: self.clients.clone(),
             log: self.log.clone(),
         }
     }
@@ -222,6 +235,7 @@ struct Answers {
     page: Page,
     begins: StartFolder,
     ways: SharedWays,
+    clients: ClientDoor,
     log: Log,
 }
 
@@ -287,6 +301,13 @@ impl Answers {
                     });
                     self.warn(&mut told);
                     json!({"web": told})
+                }
+                Err(why) => error(&in_words(&why)),
+            },
+            "clients" => match self.clients().await {
+                Ok(clients) => {
+                    self.begin_in(with);
+                    json!({"clients": {"address": clients.url(), "warning": clients.warning()}})
                 }
                 Err(why) => error(&in_words(&why)),
             },
@@ -361,6 +382,11 @@ impl Answers {
         json!({"over": {}})
     }
 
+    async fn clients(&self) -> anyhow::Result<&Clients> {
+        let open = || Clients::open(&self.data, self.rooms.clone(), self.begins.clone(), self.log.clone());
+        self.clients.get_or_try_init(open).await
+    }
+
     async fn page(&self) -> anyhow::Result<&Served> {
         let usual = page::Serving::usual();
         let start = async || {
@@ -384,6 +410,9 @@ impl Answers {
         told["rooms"] = json!(rooms::live(&self.data));
         told["data"] = json!(path_text::write(&self.data));
         told["providers"] = json!(spawn_env::providers(salt));
+        if let Some(clients) = self.clients.get() {
+            told["clients"] = json!(clients.url());
+        }
         self.warn(&mut told);
         json!({"status": told})
     }
@@ -410,8 +439,13 @@ fn read(with: &Value) -> Result<RoomRequest, &'static str> {
     let flags = member("flags").and_then(Value::as_array).into_iter().flatten();
     let flags: Option<Vec<OsString>> =
         flags.map(|flag| Some(path_text::read(flag.as_str()?).into_os_string())).collect();
+    let agent = match member("agent") {
+        Some(name) => Some(name.as_str().ok_or("`agent` is a name")?.to_owned()),
+        None => None,
+    };
     let own_ui = member("own_ui") == Some(&Value::Bool(true));
-    Ok(RoomRequest { session, cwd, environment, own_ui, flags: flags.ok_or("`flags` are words")? })
+    let flags = flags.ok_or("`flags` are words")?;
+    Ok(RoomRequest { session, cwd, environment, own_ui, agent, wire: None, flags })
 }
 
 #[cfg(test)]
@@ -428,6 +462,7 @@ mod tests {
             json!({"session": 1}),
             json!({"cwd": "relative"}),
             json!({"cwd": 1}),
+            json!({"agent": 1}),
             json!({"environment": {}}),
             json!({"flags": [1]}),
         ] {

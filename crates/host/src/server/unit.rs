@@ -11,7 +11,7 @@ const NAME: &str = "parlor.service";
 ///
 /// # Errors
 /// Where there is no systemd of this user; nothing is written then.
-pub(super) fn install(room_idle: u64) -> anyhow::Result<()> {
+pub(super) fn install(room_idle: u64, clients: bool) -> anyhow::Result<()> {
     const HINT: &str = "hint: `parlor up` alone needs no systemd";
     let asked = Command::new("systemctl")
         .args(["--user", "is-system-running"])
@@ -29,7 +29,7 @@ pub(super) fn install(room_idle: u64) -> anyhow::Result<()> {
     let file = folder()?.join(NAME);
     let data = std::env::var_os("PARLOR_DATA_DIR").filter(|data| !data.is_empty());
     let data = data.map(std::path::absolute).transpose()?;
-    private::replace(&file, &unit(&exe, data.as_deref(), room_idle))?;
+    private::replace(&file, &unit(&exe, data.as_deref(), room_idle, clients))?;
     for words in [&["--user", "daemon-reload"][..], &["--user", "enable", "--now", NAME]] {
         let told = Command::new("systemctl").args(words).stdin(Stdio::null()).output()?;
         let said = String::from_utf8_lossy(&told.stderr).trim().to_owned();
@@ -45,11 +45,12 @@ fn folder() -> anyhow::Result<PathBuf> {
 }
 
 /// A room outlives a server that crashes (`KillMode=process`); a stop in order ends the rooms first.
-fn unit(exe: &Path, data: Option<&Path>, room_idle: u64) -> String {
+fn unit(exe: &Path, data: Option<&Path>, room_idle: u64, clients: bool) -> String {
+    let clients = if clients { format!(" --{}", dialects::OF_CLIENTS) } else { String::new() };
     let data =
         data.map(|data| format!("Environment={}\n", quoted(&format!("PARLOR_DATA_DIR={}", data.display()))));
     format!(
-        "[Unit]\nDescription=Parlor: sessions that outlive their terminals\n\n[Service]\n{}ExecStart={} up --foreground --room-idle {room_idle}\n\
+        "[Unit]\nDescription=Parlor: sessions that outlive their terminals\n\n[Service]\n{}ExecStart={} up --foreground --room-idle {room_idle}{clients}\n\
          KillMode=process\nTimeoutStopSec=60\nRestart=on-failure\n\n[Install]\nWantedBy=default.target\n",
         data.unwrap_or_default(),
         quoted(&exe.display().to_string())
@@ -68,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_unit_names_the_program_and_the_data_folder_as_they_are() {
-        let unit = unit(Path::new("/opt/a b/100%/$x/parlor"), Some(Path::new("/d \"x\"")), 7);
+        let unit = unit(Path::new("/opt/a b/100%/$x/parlor"), Some(Path::new("/d \"x\"")), 7, false);
         let words = |name: &str| said(&unit, "Service", name);
         assert_eq!(words("ExecStart"), "\"/opt/a b/100%%/$x/parlor\" up --foreground --room-idle 7");
         assert_eq!(words("Environment"), "\"PARLOR_DATA_DIR=/d \\\"x\\\"\"");
@@ -76,7 +77,8 @@ mod tests {
 
     #[test]
     fn a_crash_is_mended_and_takes_no_room_along() {
-        let unit = unit(Path::new("/usr/bin/parlor"), None, 600);
+        let unit = unit(Path::new("/usr/bin/parlor"), None, 600, true);
+        assert!(said(&unit, "Service", "ExecStart").ends_with(&format!("600 --{}", dialects::OF_CLIENTS)));
         for (section, name, value) in [
             ("Service", "KillMode", "process"),
             ("Service", "Restart", "on-failure"),

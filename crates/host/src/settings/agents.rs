@@ -3,8 +3,15 @@
 
 use crate::text_file::load;
 use dialects::Dialect;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use toml_edit::{DocumentMut, Item, TableLike};
+
+/// How long an agent may take to start, in seconds.
+const START_WITHIN: &str = "start_within_s";
+/// The most of it.
+const MAX_START_S: u64 = 86_400;
 
 /// An agent of the person's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +28,8 @@ pub struct OwnAgent {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OwnAgents {
     pub agents: Vec<OwnAgent>,
+    /// How long agents may take to start, by name; also of those that are listed elsewhere.
+    pub start_within: BTreeMap<String, Duration>,
     /// Lists of agents on this machine.
     pub registries: Vec<PathBuf>,
     /// What is wrong, and what would be right.
@@ -42,8 +51,15 @@ impl OwnAgents {
         match document.get("agents").map(Item::as_table_like) {
             Some(Some(agents)) => {
                 for (name, entry) in agents.iter() {
-                    match agent(name, entry) {
-                        Ok(agent) => own.agents.push(agent),
+                    let read = start_within(entry).and_then(|within| {
+                        let agent = (!only_says_how_long(entry)).then(|| agent(name, entry)).transpose()?;
+                        Ok((within, agent))
+                    });
+                    match read {
+                        Ok((within, agent)) => {
+                            own.agents.extend(agent);
+                            own.start_within.extend(within.map(|within| (name.to_owned(), within)));
+                        }
                         Err(why) => {
                             own.told.push(format!("agents.{name} in your settings {why}; it is left out"));
                         }
@@ -77,6 +93,23 @@ fn whole(place: &str, home: Option<&Path>) -> Option<PathBuf> {
     }
 }
 
+/// Whether an entry is about an agent that is listed elsewhere.
+fn only_says_how_long(entry: &Item) -> bool {
+    let members = entry.as_table_like().into_iter().flat_map(TableLike::iter);
+    let mut members = members.map(|(member, _)| member).peekable();
+    members.peek().is_some() && members.all(|member| member == START_WITHIN)
+}
+
+fn start_within(entry: &Item) -> Result<Option<Duration>, String> {
+    let Some(value) = entry.as_table_like().and_then(|entry| entry.get(START_WITHIN)) else {
+        return Ok(None);
+    };
+    let seconds = value.as_integer().and_then(|seconds| u64::try_from(seconds).ok());
+    let seconds = seconds.filter(|seconds| (1..=MAX_START_S).contains(seconds));
+    let wrong = || format!("must say {START_WITHIN} as a number of seconds from 1 to {MAX_START_S}");
+    seconds.map(|seconds| Some(Duration::from_secs(seconds))).ok_or_else(wrong)
+}
+
 fn agent(name: &str, entry: &Item) -> Result<OwnAgent, String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     if !name.starts_with(|c: char| c.is_ascii_alphanumeric()) || !name.chars().all(plain) {
@@ -84,8 +117,10 @@ fn agent(name: &str, entry: &Item) -> Result<OwnAgent, String> {
     }
     let entry = entry.as_table_like().ok_or("must be a table with a command and a dialect")?;
     for (member, _) in entry.iter() {
-        if !["command", "dialect", "install"].contains(&member) {
-            return Err(format!("says {member}, which is not known; there are command, dialect and install"));
+        if !["command", "dialect", "install", START_WITHIN].contains(&member) {
+            return Err(format!(
+                "says {member}, which is not known; there are command, dialect, install and {START_WITHIN}"
+            ));
         }
     }
     let command =
@@ -122,6 +157,20 @@ mod tests {
             (own.agents[0].command.len(), own.agents[0].install.as_deref()),
             (2, Some("make install"))
         );
+    }
+
+    #[test]
+    fn how_long_an_agent_may_take_is_read_also_of_one_that_is_listed_elsewhere() {
+        let text = "[agents.goose]\nstart_within_s = 300\n[agents.mine]\ncommand = [\"m\"]\ndialect = \"asst\"\nstart_within_s = 5\n";
+        let own = OwnAgents::parse(text, None);
+        assert_eq!((own.told.len(), own.agents.len()), (0, 1), "{:?}", own.told);
+        let within = |name: &str| own.start_within.get(name).map(Duration::as_secs);
+        assert_eq!((within("goose"), within("mine")), (Some(300), Some(5)));
+        for wrong in ["0", "86401", "\"5\"", "-1"] {
+            let own = OwnAgents::parse(&format!("[agents.goose]\nstart_within_s = {wrong}\n"), None);
+            assert!(own.start_within.is_empty() && own.told[0].contains("from 1 to 86400"), "{:?}", own.told);
+        }
+        assert!(OwnAgents::parse("[agents.goose]\n", None).told[0].contains("must say its command"));
     }
 
     #[test]

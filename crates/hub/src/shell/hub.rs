@@ -350,6 +350,16 @@ impl Hub {
         }
     }
 
+    /// Waits until the runtime is lost, whenever that is; gives why. With one of ours it waits for ever.
+    pub async fn lost(&self) -> String {
+        let (asking, lost) = oneshot::channel();
+        let _ = self.inbox.send(Inbox::Lost(asking)).await;
+        match lost.await {
+            Ok(why) => why,
+            Err(_) => std::future::pending().await,
+        }
+    }
+
     /// Ends every run in the record, tells the UIs, and closes their links once that is written. For a program that is told to stop.
     pub async fn end(&self) {
         let (done, ended) = oneshot::channel();

@@ -328,6 +328,16 @@ impl Shell {
             self.decide(input);
         }
         self.tell_link(&LinkState::Lost(why.to_owned()));
+        self.tell_end();
+    }
+
+    /// Tells those who wait for the end of the runtime that it came.
+    pub(super) fn tell_end(&mut self) {
+        if let Some(why) = self.remote.as_ref().and_then(|remote| remote.lost.clone()) {
+            for waiting in self.ends.drain(..) {
+                let _ = waiting.send(why.clone());
+            }
+        }
     }
 
     /// Tells those who wait for it that the runtime went before it told what it can do.

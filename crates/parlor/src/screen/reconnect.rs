@@ -5,7 +5,7 @@
 //! person. Ends when the screen does. Nothing is sent twice by itself: what happened meanwhile comes with the replay of the session.
 
 use crate::exit;
-use domain::command::{Refusal, RefusalKind};
+use domain::command::{Command, Refusal, RefusalKind, RunCommand};
 use domain::event::{Body, SessionEvent};
 use domain::ids::SessionId;
 use domain::port::{LinkState, News};
@@ -26,6 +26,9 @@ const MAX_WAIT: Duration = Duration::from_secs(4);
 /// What a person can do about a program that is gone.
 const START_AGAIN: &str = "/restart starts it again (Ctrl-D quits)";
 
+/// Said of a program that was not waited for.
+const GIVEN_UP: &str = "its start was given up";
+
 /// Said of a program that was started again and did not come as far as the session where the person was.
 const NOT_BACK: &str = "it did not go back to the session, and begins a new one next time";
 
@@ -39,6 +42,8 @@ pub(crate) struct Whereabouts {
     pub(crate) policy: Option<Policy>,
     /// The session was not there any more: what was named on the command line is not sought again either.
     pub(crate) anew: bool,
+    /// The person wants it there again; else it is only looked whether it is.
+    pub(crate) is_wanted: bool,
 }
 
 impl Whereabouts {
@@ -64,6 +69,8 @@ enum Stop {
     Lost(String),
     /// The person wants it anew.
     Restart,
+    /// The person does not wait for its answer any longer.
+    GivenUp,
 }
 
 /// The other ends of what the screen hears and says.
@@ -112,10 +119,17 @@ pub(super) async fn keep_attached(
                 front.close(true).await;
                 screen.look(why, &mut open, &was).await
             }
+            Stop::GivenUp => {
+                let last = front.close_soon().await;
+                let Some(found) = screen.wait(lost(GIVEN_UP, Some(&last)), &mut open, &was).await else {
+                    return Ok(Some(last));
+                };
+                Some(found)
+            }
             Stop::Restart => {
                 screen.tell("it is released, to start over".to_owned()).await;
                 front.close(true).await;
-                match open(Some(was.clone())).await {
+                match open(Some(Whereabouts { is_wanted: true, ..was.clone() })).await {
                     Ok(front) => Some(front),
                     Err(why) if is_ours => {
                         let words = format!("{}. {START_AGAIN}", exit::in_words(&why));
@@ -128,6 +142,10 @@ pub(super) async fn keep_attached(
         let Some(found) = found else { return Ok(None) };
         front = found;
     }
+}
+
+fn is_stop(command: &Command) -> bool {
+    matches!(command, Command::Run(RunCommand::Cancel { .. }))
 }
 
 /// Why a program is gone, what can be done, and below it what it said last.
@@ -146,6 +164,8 @@ impl ScreenEnds {
 
     async fn pass(&mut self, front: &Front, was: &mut Whereabouts) -> anyhow::Result<Stop> {
         let mut ui = front.hub.attach("terminal", Standing::Controller, Answers::ON_SCREEN, None).await?;
+        // As long as nothing is shown, a program that we started has not answered.
+        let mut starts = front.is_ours();
         loop {
             tokio::select! {
                 heard = ui.news.recv() => {
@@ -155,11 +175,13 @@ impl ScreenEnds {
                         Some(told) => told,
                     };
                     was.learn(&told);
+                    starts &= !matches!(told, News::Attached { .. });
                     if self.news.send(told).await.is_err() {
                         return Ok(Stop::Left);
                     }
                 }
                 said = self.commands.recv() => match said {
+                    Some(said) if starts && is_stop(&said.command) => return Ok(Stop::GivenUp),
                     Some(Outgoing { ticket, target, command }) => {
                         if ui.port.command(ticket, target, command).await.is_err() {
                             return Ok(Stop::Lost("the link was closed".to_owned()));
@@ -182,7 +204,7 @@ impl ScreenEnds {
         loop {
             self.tell(words).await?;
             self.refuse_until(None).await?;
-            match open(Some(was.clone())).await {
+            match open(Some(Whereabouts { is_wanted: true, ..was.clone() })).await {
                 Ok(front) => return Some(front),
                 Err(why) => words = format!("{}. {START_AGAIN}", exit::in_words(&why)),
             }
@@ -199,9 +221,9 @@ impl ScreenEnds {
         let mut wait = FIRST_WAIT;
         loop {
             self.tell(format!("{why}. It is looked for; what you type stays here (Ctrl-D quits)")).await?;
-            self.refuse_until(Some(Instant::now() + wait)).await?;
+            let is_wanted = self.refuse_until(Some(Instant::now() + wait)).await?;
             wait = (wait * 2).min(MAX_WAIT);
-            match open(Some(was.clone())).await {
+            match open(Some(Whereabouts { is_wanted, ..was.clone() })).await {
                 Ok(front) => return Some(front),
                 // Somebody else is there now, and that is worth more than why the first one left.
                 Err(error) if matches!(error.downcast_ref(), Some(LinkError::Distrusted { .. })) => {
@@ -212,9 +234,9 @@ impl ScreenEnds {
         }
     }
 
-    /// Tells every command up to a time, or until the person wants the runtime anew, that nobody heard it; `None` when the screen is
-    /// gone.
-    async fn refuse_until(&mut self, end: Option<Instant>) -> Option<()> {
+    /// Tells every command up to a time, or until the person wants the runtime anew (gives which), that nobody heard it; `None` when the
+    /// screen is gone.
+    async fn refuse_until(&mut self, end: Option<Instant>) -> Option<bool> {
         loop {
             let over = async {
                 match end {
@@ -223,8 +245,8 @@ impl ScreenEnds {
                 }
             };
             tokio::select! {
-                () = over => return Some(()),
-                Some(()) = self.restarts.recv() => return Some(()),
+                () = over => return Some(false),
+                Some(()) = self.restarts.recv() => return Some(true),
                 said = self.commands.recv() => {
                     let refusal = Refusal::new(RefusalKind::Lost, "the runtime is gone")
                         .hint("what you wrote is back in the composer; send it again when the runtime is back");
@@ -238,7 +260,7 @@ impl ScreenEnds {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::command::{Command, ListCommand, Target};
+    use domain::command::{ListCommand, Target};
     use domain::event::Event;
     use domain::ids::{Millis, Seq};
     use domain::port::Ticket;

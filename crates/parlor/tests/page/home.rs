@@ -4,6 +4,8 @@
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test fails by panic")]
 
+mod agents;
+mod clients;
 mod devices;
 mod first;
 

@@ -12,6 +12,8 @@ use tools::{Outcome, ToolContext};
 
 /// How long the end of a command is awaited: as long as the program lives.
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
+/// How often it is looked what a command has written.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How the shell tool names its background commands.
 const JOB: &str = "job-";
 
@@ -111,7 +113,7 @@ impl Terminals {
         }
         let started = ErrandNews::Done { done: ErrandDone::Started(name), seen: None };
         let _ = tell.send((id, started)).await;
-        place.jobs().wait(job, FOREVER).await;
+        tell_output(id, job, place, tell).await;
         let result = match place.jobs().read(job) {
             Some((report, text, truncated)) => {
                 ToolResult { truncated, ..ToolResult::text(with_end(&text, report.state)) }
@@ -186,6 +188,27 @@ impl Terminals {
             place.jobs().stop(job);
         }
         false
+    }
+}
+
+/// Tells what a command writes as it comes, until it is over. Once something had to be left out, the rest is told with its end.
+async fn tell_output(id: ErrandId, job: u64, place: &ToolContext, tell: &Tell) {
+    let mut told = 0;
+    loop {
+        place.jobs().wait(job, LOOK_EVERY).await;
+        let Some((report, text, truncated)) = place.jobs().read(job) else { return };
+        if report.state != JobState::Running {
+            return;
+        }
+        if truncated {
+            return place.jobs().wait(job, FOREVER).await;
+        }
+        // The beginning of a character that has not come whole.
+        let text = text.trim_end_matches('\u{fffd}');
+        if let Some(more) = text.get(told..).filter(|more| !more.is_empty()) {
+            let _ = tell.send((id, ErrandNews::Wrote(more.to_owned()))).await;
+            told = text.len();
+        }
     }
 }
 

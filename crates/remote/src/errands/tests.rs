@@ -202,7 +202,7 @@ async fn start(bench: &mut Bench, command: CommandErrand) -> (ErrandId, String) 
 async fn tended(bench: &mut Bench, errand: Errand) -> ErrandNews {
     let (id, mut news) = bench.want(errand, Policy::Ask).await;
     let mut of = id;
-    while matches!(news, ErrandNews::Over(_)) || of.0 != bench.last {
+    while matches!(news, ErrandNews::Over(_) | ErrandNews::Wrote(_)) || of.0 != bench.last {
         (of, news) = bench.news().await;
     }
     news
@@ -243,6 +243,22 @@ async fn output_is_the_last_bytes_and_a_killed_command_can_still_be_asked_about(
     let done =
         ErrandDone::Output { text: "ön\n".to_owned(), truncated: true, end: Some(CommandEnd::Stopped) };
     assert_eq!(output, ErrandNews::Done { done, seen: None });
+}
+
+#[tokio::test]
+async fn what_a_command_writes_is_told_as_it_comes() {
+    let mut bench = Bench::new();
+    let line = "printf one; until test -e go; do :; done; printf ' two'; until test -e end; do :; done";
+    let (id, _) = start(&mut bench, run(line, &[])).await;
+    for (piece, next) in [("one", "go"), (" two", "end")] {
+        assert_eq!(bench.news().await, (id, ErrandNews::Wrote(piece.to_owned())));
+        std::fs::write(bench.path(next), "").unwrap();
+    }
+    let (of, over) = bench.news().await;
+    assert!(
+        of == id && matches!(&over, ErrandNews::Over(result) if result.text.starts_with("one two")),
+        "{over:?}"
+    );
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! The fleet: opening its screen, what its keys do, and who is told when a session elsewhere waits.
 
-use super::{devices, news};
+use super::{commands, devices, news};
 use crate::clean::clean_line;
 use crate::fleet::{Board, FleetChoice, next_waiting};
 use crate::layout::fleet_list;
@@ -120,6 +120,11 @@ pub(super) fn press(model: &mut Model, key: crate::key::Key, page: usize, fx: &m
         FleetChoice::Close => leave(model, fx),
         FleetChoice::Not(why) => model.toast(Level::Info, why),
         FleetChoice::Open(row) => go_from_here(model, &row, fx),
+        FleetChoice::Agents if model.screen.start.here().exits => {
+            leave(model, fx);
+            commands::execute(model, "/agents", fx);
+        }
+        FleetChoice::Agents => elsewhere(model, "parlor attach NAME"),
         FleetChoice::Say(row, text) => {
             if let (Some(pid), Some(session)) = (row.pid, row.session.clone()) {
                 let busy = row.is_busy();
@@ -183,11 +188,20 @@ fn go(model: &mut Model, row: &Row, fx: &mut Vec<Fx>) {
         }
         Some(pid) if pid != here.pid => elsewhere(model, &format!("parlor attach --session {session}")),
         // Kept with another program, it is gone on with by that program.
+        _ if row.pid.is_none() && row.runtime.is_some() && goes_on(model) => {
+            close(model, fx);
+            fx.push(Fx::Leave(ScreenExit::GoOn(session)));
+        }
         _ if row.pid.is_none() && row.runtime.is_some() => {
             elsewhere(model, &format!("parlor --resume {session}"));
         }
         _ => open_here(model, session, fx),
     }
+}
+
+/// Whether the person can be taken to a conversation with another program from here.
+fn goes_on(model: &Model) -> bool {
+    model.screen.start.here().exits && model.world.seen().abilities.policy
 }
 
 fn elsewhere(model: &mut Model, command: &str) {

@@ -10,13 +10,14 @@ use crate::composer::MAX_ATTACHED;
 use crate::key::{Code, Key};
 use crate::keymap::{Action, Does, can_press};
 use crate::layout::{areas, composer_columns, list_area, over_area, own_rows, page_size, page_texts};
-use crate::model::Model;
+use crate::model::{Model, Want};
 use crate::msg::{Fx, Mouse, MouseAct};
 use crate::overlay::{Content, Overlay};
 use crate::picker::ListKind;
 use crate::toasts::Topic;
 use crate::transcript::Stops;
 use crate::user_command::Ran;
+use domain::command::{Command, RunCommand};
 use domain::content::Part;
 use domain::port::LinkState;
 use domain::signal::Level;
@@ -303,8 +304,26 @@ fn escape(model: &mut Model, fx: &mut Vec<Fx>) {
     } else if !model.screen.composer.is_empty() {
         set_aside(model, fx);
         model.toast_about(Topic::Prompt, Level::Info, "cleared; ↑ brings it back");
+    } else if is_starting(model) {
+        give_up_start(model, fx);
     } else if files::last_prompt(model).is_some() && model.world.seen().abilities.go_back {
         edit_last(model, fx);
+    }
+}
+
+/// Whether a program that was started for this screen has not answered yet.
+fn is_starting(model: &Model) -> bool {
+    let ours = model.screen.start.here().restart == Restart::Start;
+    ours && model.world.current.is_none() && matches!(model.world.link, LinkState::Connecting)
+}
+
+/// The second Esc while a program starts lets it go; the screen stays, and it can be started again.
+fn give_up_start(model: &mut Model, fx: &mut Vec<Fx>) {
+    if model.screen.wishes.gives_up(model.screen.window.now()) {
+        model.screen.toasts.over(Topic::Editing);
+        model.send(Want::Nothing, Command::Run(RunCommand::Cancel { run: None, reason: None }), fx);
+    } else {
+        model.toast_about(Topic::Editing, Level::Info, "Esc again gives up the start");
     }
 }
 

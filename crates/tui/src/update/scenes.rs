@@ -1,6 +1,7 @@
 //! Longer ways through the screen: commands, lists, selection, mouse, completion.
 
 use super::tests::{AttachedUi, said};
+use crate::Headless;
 use crate::commands::Restart;
 use crate::msg::{AgentLine, Begin, Fx, LoginNews, Mouse, MouseAct, Msg, ProviderLine, ScreenExit};
 use crate::settings::Setting;
@@ -746,4 +747,27 @@ fn keys_set_more_and_less_effort() {
         stage.commands(),
         [Command::Session(SessionCommand::SetEffort { effort: Some(Effort::High) })]
     );
+}
+
+#[test]
+fn esc_twice_gives_up_a_program_that_has_not_answered() {
+    let cancels = |fx: &[Fx]| {
+        let is_stop = |fx: &Fx| matches!(fx, Fx::Send(said) if matches!(said.command, Command::Run(RunCommand::Cancel { .. })));
+        fx.iter().filter(|fx| is_stop(fx)).count()
+    };
+    for (restart, given_up) in [(Restart::Start, 1), (Restart::Connect, 0), (Restart::None, 0)] {
+        let mut ui = Headless::new(80, 24);
+        ui.model.screen.start.stand(restart, false);
+        ui.keys("my text<esc>");
+        assert_eq!(cancels(&ui.fx), 0, "{restart:?}: the first ones are about the text");
+        ui.keys("<esc>");
+        assert_eq!(ui.screen().contains("Esc again gives up the start"), given_up > 0, "{restart:?}");
+        assert_eq!(cancels(&ui.fx), 0, "{restart:?}");
+        ui.keys("<esc>");
+        assert_eq!(cancels(&ui.fx), given_up, "{restart:?}");
+    }
+    let mut stage = AttachedUi::new(80, 24);
+    stage.ui.model.screen.start.stand(Restart::Start, false);
+    stage.ui.keys("<esc><esc>");
+    assert_eq!(cancels(&stage.ui.fx), 0, "it has answered");
 }

@@ -5,6 +5,7 @@
 
 use super::paste_rows;
 use crate::clean::clean_line;
+use crate::commands::Restart;
 use crate::keymap::Action;
 use crate::layout::{appearance, loss};
 use crate::look::Appearance;
@@ -26,6 +27,8 @@ const NARROW: usize = 60;
 const EXAMPLES: usize = 2;
 /// What is said of a model before whoever answers has told it.
 const CONNECTING: &str = "connecting…";
+/// The same of an agent that is being started.
+const STARTING: &str = "starting… (Esc twice gives it up)";
 /// Where the rest of what is to be known stands.
 const THE_REST: &str = " … /notices shows all";
 /// How the words on the model begin, where they are read alone.
@@ -94,6 +97,7 @@ fn facts(model: &Model, look: Appearance) -> Vec<Row> {
     match of_model.or(name.as_deref()) {
         Some(words) => fact("model", words),
         None if is_known => {}
+        None if model.screen.start.here().restart == Restart::Start => fact("runtime", STARTING),
         None => fact("model", CONNECTING),
     }
     let cwd = if seen.state.settings.cwd.is_empty() { &about.folder } else { &seen.state.settings.cwd };

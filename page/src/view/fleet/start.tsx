@@ -102,7 +102,7 @@ export function Start({ fleet, folder, model, trouble, writes = false }: StartPr
     if (first === "" || !form.reportValidity()) return;
     const cwd = place.trim().replace(/(?<=.)\/+$/, "");
     if (touched.current && cwd !== "") keepFolder(cwd, offered);
-    beginWith({ words: first, ...(cwd === "" ? {} : { cwd }), ...(chosen === "" ? {} : { model: chosen }) });
+    beginWith({ words: first, ...(cwd === "" ? {} : { cwd }), ...answerer(chosen) });
   };
   return (
     <form
@@ -151,6 +151,15 @@ export function Start({ fleet, folder, model, trouble, writes = false }: StartPr
                     {visible(name)}
                   </option>
                 ))}
+              {info.agents !== undefined && info.agents.length > 0 && (
+                <optgroup label="Another agent">
+                  {info.agents.map((name) => (
+                    <option key={name} value={AGENT + name}>
+                      {visible(name)}
+                    </option>
+                  ))}
+                </optgroup>
+              )}
             </select>
           </label>
         )}
@@ -165,6 +174,15 @@ export function Start({ fleet, folder, model, trouble, writes = false }: StartPr
       )}
     </form>
   );
+}
+
+/** What stands before the name of another program's agent, among models. */
+const AGENT = "agent:";
+
+/** Who is to answer, as it was chosen. */
+export function answerer(chosen: string): Pick<Beginning, "model" | "agent"> {
+  if (chosen === "") return {};
+  return chosen.startsWith(AGENT) ? { agent: chosen.slice(AGENT.length) } : { model: chosen };
 }
 
 /** Without an answer the newest session's folder is offered, and the usual model. */

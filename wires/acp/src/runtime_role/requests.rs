@@ -221,6 +221,7 @@ impl RpcRole for Role {
                 close: offered(true),
                 fork: offered(can.branch),
                 title: offered(can.rename_session),
+                additional_directories: offered(true),
                 ..SessionCapabilities::default()
             },
             auth: AgentAuthCapabilities {

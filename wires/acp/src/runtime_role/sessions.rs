@@ -15,7 +15,7 @@ use domain::given_server::GivenServer;
 use domain::ids::SessionId;
 use domain::port::Abilities;
 use domain::session::{ModelRef, SessionSummary};
-use domain::signal::Level;
+use domain::signal::{Level, UiContext};
 use rolekit::endpoint::reply;
 use rolekit::exchange::{Answering, Asking, Exchange, Fault, Next, Request, Settlement, TableRole as _};
 use roles::{Item, RuntimeCx, RuntimeEffect, View};
@@ -36,6 +36,8 @@ pub(super) const REQUESTS: &[Exchange<Role>] = &[
 const PAGE: usize = 100;
 /// What a client is told that passes servers.
 const NO_SERVERS: &str = "The agent behind this one does not get the MCP servers of the editor.";
+/// Folders beside the one that a session works in.
+const MAX_MORE: usize = 64;
 
 /// A session that is about to be given to the client.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,6 +47,8 @@ pub struct Opening {
     servers: Vec<GivenServer>,
     /// It passed some that the program behind us will not have.
     dropped: bool,
+    /// Folders that belong to the session beside the one that it works in.
+    more: Vec<String>,
     /// A session that was only looked at, and is left when this one is given.
     pub(super) leaves: Option<SessionId>,
 }
@@ -83,8 +87,13 @@ impl Role {
         if !Path::new(cwd).is_absolute() {
             return Err(invalid(format!("cwd must be an absolute path, and {cwd:?} is none")));
         }
-        if !more.is_empty() {
-            return Err(invalid("additionalDirectories are not offered here; leave them out"));
+        if let Some(relative) = more.iter().find(|folder| !Path::new(folder).is_absolute()) {
+            return Err(invalid(format!(
+                "additionalDirectories must be absolute paths, and {relative:?} is none"
+            )));
+        }
+        if more.len() > MAX_MORE {
+            return Err(invalid(format!("at most {MAX_MORE} additionalDirectories are taken")));
         }
         let mut servers = brought::lift_servers(servers)?;
         let dropped = self.endpoint.greeting.follows && !servers.is_empty();
@@ -93,7 +102,7 @@ impl Role {
             cx.loss(Item::Tools, format!("MCP servers of the client: {}", names.join(", ")));
             servers.clear();
         }
-        Ok(Opening { kind, servers, dropped, leaves: None })
+        Ok(Opening { kind, servers, dropped, more: more.to_vec(), leaves: None })
     }
 
     fn new_session(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
@@ -271,6 +280,12 @@ impl Role {
             let (session, servers) = (session.clone(), opening.servers);
             cx.effects.push(RuntimeEffect::Servers { session, servers });
         }
+        if !opening.more.is_empty() {
+            let context = UiContext { notes: vec![more_folders(&opening.more)], ..UiContext::default() };
+            let target = Target::Session(session.clone());
+            self.tell_hub(cx, target, Command::UpdateContext(context), AcpMemo::Nothing);
+        }
+        let Some(known) = self.sessions.get_mut(session) else { return Err(Fault::Odd) };
         if let Some((used, size)) =
             view.filter(|view| view.session == session).and_then(|view| view.state.context)
         {
@@ -393,6 +408,15 @@ pub(super) fn elsewhere(cwd: &str, own: &str) -> Option<RpcError> {
         );
         RpcError::new(INVALID_PARAMS, why)
     })
+}
+
+/// Folders of a session beside the one that it works in, for the model.
+fn more_folders(more: &[String]) -> String {
+    let folders: Vec<&str> = more.iter().map(|folder| folder.as_str()).collect();
+    format!(
+        "The project has these folders too, which the person has open beside the working folder: {}. Name what lies there by its whole path.",
+        folders.join(", ")
+    )
 }
 
 /// The error for a session that nobody here has, with what to do instead.

@@ -228,6 +228,11 @@ fn what_runs_at_the_end_of_a_prompt_is_ended_with_it() {
     let (name, args) = ("bash".to_owned(), Json::verbatim("{}"));
     bench.errand(running, ErrandNews::Begins { name, args });
     bench.errand(running, done(ErrandDone::Started("terminal-1".to_owned())));
+    for piece in ["one\n", "two\n"] {
+        bench.errand(running, ErrandNews::Wrote(piece.to_owned()));
+    }
+    let outputs: Vec<_> = bench.state.tools.values().map(|tool| tool.output.clone()).collect();
+    assert_eq!(outputs, ["one\ntwo\n"], "what it writes is seen as it comes");
     bench.hear(r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}"#);
     assert_eq!(bench.errands.pop(), Some((running, ErrandStep::Dropped)));
     let outcomes: Vec<_> = bench.state.tools.values().map(|tool| tool.phase.clone()).collect();

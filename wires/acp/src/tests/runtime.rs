@@ -55,7 +55,7 @@ fn capabilities_are_objects_and_what_is_not_there_is_not_offered() {
     for name in ["list", "resume", "close", "delete"] {
         assert_eq!(can["sessionCapabilities"][name], json!({}), "{name}");
     }
-    assert_eq!(can["sessionCapabilities"].get("additionalDirectories"), None);
+    assert_eq!(can["sessionCapabilities"]["additionalDirectories"], json!({}));
     assert_eq!(can["mcpCapabilities"], json!({"http":true,"sse":false}));
     assert_eq!(can["auth"], json!({"logout":{}}));
     // What is not offered is refused by the same name.
@@ -63,7 +63,7 @@ fn capabilities_are_objects_and_what_is_not_there_is_not_offered() {
     for (method, params, code) in [
         ("authenticate", json!({"methodId":"x"}), -32602),
         ("session/archive", json!({"sessionId":"sess-0001"}), -32601),
-        ("session/new", json!({"cwd":"/w","mcpServers":[],"additionalDirectories":["/x"]}), -32602),
+        ("session/new", json!({"cwd":"/w","mcpServers":[],"additionalDirectories":["x"]}), -32602),
         (
             "session/new",
             json!({"cwd":"/w","mcpServers":[{"type":"sse","name":"a","url":"u","headers":[]}]}),

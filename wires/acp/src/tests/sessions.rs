@@ -234,3 +234,37 @@ fn a_client_sets_the_title_of_any_session_and_hears_which_one_is_kept() {
     bench.say(&say("  "));
     assert_eq!(answers(&bench.sent(), 3)[0]["error"]["code"], -32602);
 }
+
+#[test]
+fn further_folders_of_a_project_are_told_to_the_model_and_must_be_whole() {
+    let mut bench = greeted(json!({}));
+    let opens = |folders: Value| {
+        let params = json!({"cwd":"/w","mcpServers":[],"additionalDirectories":folders});
+        json!({"jsonrpc":"2.0","id":1,"method":"session/new","params":params}).to_string()
+    };
+    for wrong in [json!(["lib"]), json!(vec!["/x"; 65])] {
+        bench.say(&opens(wrong));
+        assert_eq!(bench.sent()[0]["error"]["code"], -32602);
+    }
+    bench.say(&opens(json!(["/lib", "/docs"])));
+    let ticket = one(&mut bench, |command| matches!(command, Command::Library(LibraryCommand::New { .. })));
+    bench.miss(domain::event::Body::Session(domain::event::SessionEvent::Opened {
+        cwd: "/w".to_owned(),
+        project: "/w".to_owned(),
+        parent: None,
+    }));
+    bench.attach();
+    bench.settle(ticket, Ok(Receipt::Session { session: summary(&here()), parent: None }));
+    let models = one(&mut bench, |command| matches!(command, Command::List(_)));
+    bench.settle(models, Ok(Receipt::Models { models: Vec::new(), current: None }));
+    let wanted = bench.commands();
+    let notes: Vec<&String> = wanted
+        .iter()
+        .filter_map(|(_, _, command)| match command {
+            Command::UpdateContext(context) => Some(&context.notes[0]),
+            _ => None,
+        })
+        .collect();
+    assert!(notes.len() == 1 && notes[0].contains("/lib, /docs"), "{wanted:?}");
+    assert_eq!(bench.sent()[0]["result"]["sessionId"], "sess-0001", "before it is known what came of that");
+}

@@ -19,7 +19,7 @@ use domain::errand::{
 use domain::event::ERRAND_REFUSED;
 use domain::fact::{Fact, FactAsk, Key, Said};
 use domain::signal::Level;
-use domain::tool::{ToolOutcome, ToolResult};
+use domain::tool::{Progress, ToolOutcome, ToolResult};
 use rolekit::rpc::Call;
 use roles::{Drift, UiCx};
 use std::collections::BTreeMap;
@@ -216,6 +216,12 @@ impl AcpUi {
             ErrandNews::Asks(consent) => self.ask_about(cx, id, *consent),
             ErrandNews::Begins { name, args } => self.show_errand(cx, id, name, args),
             ErrandNews::Done { done, seen } => self.errand_done(cx, id, done, seen),
+            ErrandNews::Wrote(text) => {
+                if let Some(run) = self.errands.under_way.get(&id).and_then(|errand| errand.shown.clone()) {
+                    let progress = Progress::Output(text);
+                    cx.fact(Fact { run: Some(run), said: Said::ToolProgress { tool: key_of(id), progress } });
+                }
+            }
             ErrandNews::Over(result) => {
                 if let Some(over) = self.errands.under_way.remove(&id) {
                     end_shown(cx, id, &over, ToolOutcome::Done, result);

@@ -94,7 +94,10 @@ impl AcpUi {
                 let Some(call) = self.judging.under_way.remove(&id) else { return true };
                 self.refuse_judged(cx, call, why);
             }
-            ErrandNews::Begins { .. } | ErrandNews::Over(_) | ErrandNews::Done { .. } => {}
+            ErrandNews::Begins { .. }
+            | ErrandNews::Wrote(_)
+            | ErrandNews::Over(_)
+            | ErrandNews::Done { .. } => {}
         }
         true
     }

@@ -88,10 +88,20 @@ impl Door {
 
     /// `parlor serve --listen`.
     fn listening(world: &World) -> Door {
-        let mut command = world.parlor(&["serve", "--dialect", "codelia", "--listen", "ws://127.0.0.1:0"]);
+        Door::of_wire(world, &["serve", "--dialect", "codelia", "--listen", "ws://127.0.0.1:0"])
+    }
+
+    /// `parlor up --acp`.
+    fn clients(world: &World) -> Door {
+        Door::of_wire(world, &["up", "--foreground", "--acp"])
+    }
+
+    /// Whatever says on stderr where it listens for a wire.
+    fn of_wire(world: &World, args: &[&str]) -> Door {
+        let mut command = world.parlor(args);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-        let url = lines.find_map(|line| line.strip_prefix("serving codelia on ws://").map(str::to_owned));
+        let url = lines.find_map(|line| line.split_once(" on ws://").map(|(_, url)| url.to_owned()));
         let url = url.unwrap();
         // Whoever says something there is not to be broken by a pipe that nobody reads.
         std::thread::spawn(move || lines.for_each(drop));
@@ -107,8 +117,8 @@ impl Door {
     }
 }
 
-fn doors(world: &World) -> [Door; 2] {
-    [Door::page(world), Door::listening(world)]
+fn doors(world: &World) -> [Door; 3] {
+    [Door::page(world), Door::listening(world), Door::clients(world)]
 }
 
 #[test]
@@ -321,11 +331,12 @@ fn who_cannot_be_proven_is_asked_about_on_the_page_and_refused_elsewhere() {
                 assert_eq!(world.outside(&attack, &words), "let in\n", "{words:?}");
             }
         }
-        let listening = Door::listening(world);
-        for (how, refused) in [("lowered", true), ("hidden", unseen)] {
-            for words in listening.attacks(how) {
-                let said = world.outside(&attack, &words);
-                assert_eq!(said.contains("stopped: "), refused, "{words:?}: {said}");
+        for door in [Door::listening(world), Door::clients(world)] {
+            for (how, refused) in [("lowered", true), ("hidden", unseen)] {
+                for words in door.attacks(how) {
+                    let said = world.outside(&attack, &words);
+                    assert_eq!(said.contains("stopped: "), refused, "{words:?}: {said}");
+                }
             }
         }
     });
