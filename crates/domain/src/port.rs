@@ -18,6 +18,7 @@ use crate::signal::{Board, Signal, UiContext};
 use crate::state::Entry;
 use crate::tool::{ToolResult, ToolRun};
 use crate::ui_files::{FileAnswer, FileRequest, FileRequestId, UiFiles};
+use menu::AgentMenu;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
@@ -220,6 +221,8 @@ pub enum Report {
     Signal { session: SessionId, signal: Signal },
     /// A tool wants a file that a UI may hold; [`Order::FileDone`] answers.
     FileWanted { session: SessionId, id: FileRequestId, request: FileRequest },
+    /// The commands that a driven engine has where it works now.
+    Menu(AgentMenu),
     /// A consulted command is settled.
     Settled { ticket: Ticket, with: Result<Receipt, Refusal> },
 }

@@ -12,16 +12,17 @@ use crate::port::{Port, Reported, Unwritten};
 use crate::ports;
 use crate::seat::{OpenAsks, Seat, Steered};
 use crate::setup::Setup;
-use crate::turn::{Denials, Repeats, Turn};
+use crate::turn::{Denials, Repeats, ToldHooks, Turn};
 use domain::command::{Command, PORTS, RunCommand};
 use domain::event::Failure;
 use domain::ids::SessionId;
 use domain::path_text;
+use domain::port::menu::AgentMenu;
 use domain::port::{Grounds, Order, Report, TurnBrief, TurnEnd};
 use domain::session::Policy;
 use domain::signal::Level;
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -53,6 +54,9 @@ pub struct Agent {
     typed: Arc<Semaphore>,
     /// Where servers are that UIs brought along.
     given: BTreeMap<SessionId, Site>,
+    /// What the person was told of hooks, and UIs of commands.
+    told_hooks: ToldHooks,
+    told_menu: Arc<Mutex<AgentMenu>>,
     /// Answers to what we are consulted about. Nobody waits for them at the end.
     answers: JoinSet<()>,
 }
@@ -61,6 +65,7 @@ impl Agent {
     /// An agent that reports to `reports`.
     pub fn new(mut setup: Setup, reports: mpsc::Sender<Reported>) -> Agent {
         setup.config.fit(&mut setup.toolbox);
+        let told_menu = Arc::new(Mutex::new(setup.menu.clone()));
         let servers = Servers::new(setup.config.clone(), setup.data.clone(), setup.guard.clone());
         Agent {
             setup,
@@ -74,6 +79,8 @@ impl Agent {
             turns: JoinSet::new(),
             typed: Arc::new(Semaphore::new(MAX_TYPED)),
             given: BTreeMap::new(),
+            told_hooks: ToldHooks::default(),
+            told_menu,
             answers: JoinSet::new(),
         }
     }
@@ -295,6 +302,10 @@ impl Agent {
             servers_within: self.setup.config.servers_within,
             answer_schema: self.setup.config.answer_schema.clone(),
             look,
+            data: self.setup.data.clone(),
+            hooks: Vec::new(),
+            told_hooks: self.told_hooks.clone(),
+            told_menu: self.told_menu.clone(),
             brief,
         };
         forget_ended(&mut self.turns);

@@ -87,9 +87,14 @@ impl Grants {
         }
     }
 
+    /// The mode that holds now.
+    pub(crate) fn policy(&self) -> Policy {
+        *self.policy.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Judges a plan by the mode and by the rules as they are now. Looks whether a small file is another one.
     pub(crate) fn verdict(&self, plan: &Plan) -> Verdict {
-        let mode = *self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        let mode = self.policy();
         let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
         // What was taken back meanwhile, here or by another program, counts no more. What cannot be read changes nothing.
         let _ = rules.keep_up();

@@ -12,10 +12,13 @@ mod chat;
 mod compact;
 mod config;
 mod context;
+mod converse;
+mod custom_commands;
 mod editor;
 mod extension;
 mod family;
 mod grants;
+mod hooks;
 mod host_gate;
 mod long_text;
 pub mod mcp;
@@ -23,6 +26,7 @@ mod offered;
 mod outside_turn;
 mod port;
 mod ports;
+mod private_file;
 mod recall;
 mod rules;
 mod seat;
@@ -40,7 +44,9 @@ pub use config::{
     COMPACT_AT, Config, ConfigError, EXTENSION_DEADLINE, Extension, Fetching, KnownSetting, SETTINGS,
     Sandbox, WorkDir, cost_micros,
 };
+pub use custom_commands::menu;
 pub use domain::session::Budget;
+pub use hooks::{Hook, HookEvent, ListedHook, approve_hook, forget_hook, hooks};
 pub use outside_turn::{FilesTold, StandingText, files_of, list_skills, standing_text};
 pub use port::{REPORTS, Reported};
 pub use ports::PAGE_PORTS;

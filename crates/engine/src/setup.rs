@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::seat::ModelSource;
+use domain::port::menu::AgentMenu;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tools::Toolbox;
@@ -21,6 +22,8 @@ pub struct Setup {
     pub guard: Option<Guard>,
     /// What the person has set.
     pub config: Config,
+    /// The commands that UIs know from the start, see [`crate::menu`].
+    pub menu: AgentMenu,
     /// What was allowed when the program was started.
     pub allow: Vec<Allowance>,
     /// Where what stood in files is kept; without one nothing can be taken back.

@@ -14,6 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+pub(crate) use matter::split as front_matter;
 pub(crate) use tool::SkillTool;
 
 /// Where skills lie, below the project, each directory on the way to it, and the home.

@@ -3,6 +3,7 @@
 mod consent;
 mod denials;
 mod execute;
+mod hooks;
 mod repeats;
 mod servers;
 mod step;
@@ -14,7 +15,9 @@ use crate::budget::{self, Spent};
 use crate::cache_meter::CacheMeter;
 use crate::compact::{self, NotCompacted, Summarizer};
 use crate::context::Context;
+use crate::custom_commands::CustomCommands;
 use crate::grants::Grants;
+use crate::hooks::ListedHook;
 use crate::mcp::{Project, Servers};
 use crate::offered::{OfferedTool, OpenCalls};
 use crate::port::Port;
@@ -28,15 +31,18 @@ use domain::ask::Closing;
 use domain::content::Role;
 use domain::event::{Body, ContextEvent, Failure, NoteEvent, RunEvent, Trigger};
 use domain::ids::{AskId, EntryId, StepId};
-use domain::port::{TurnBrief, TurnEnd};
+use domain::port::menu::AgentMenu;
+use domain::port::{Report, TurnBrief, TurnEnd};
 use domain::session::{Budget, Effort, ModelRef};
 use domain::signal::Level;
 use domain::state::EntryKind;
+pub(crate) use hooks::ToldHooks;
 use models::{Model, ModelError, Request, ToolSpec};
 pub(crate) use repeats::Repeats;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use step::StepEnd;
 use tokio::sync::oneshot;
@@ -89,8 +95,15 @@ pub(crate) struct Turn {
     pub(crate) servers_within: Duration,
     /// The form of the answer, see [`crate::Config::answer_schema`].
     pub(crate) answer_schema: Option<serde_json::Value>,
-    /// Where instructions and skills are looked for.
+    /// Where instructions, skills, commands and hooks are looked for.
     pub(crate) look: TextSources,
+    /// The user's data directory.
+    pub(crate) data: PathBuf,
+    /// The hooks that run in this turn, once they are found.
+    pub(crate) hooks: Vec<ListedHook>,
+    pub(crate) told_hooks: ToldHooks,
+    /// What UIs were told last of the commands here.
+    pub(crate) told_menu: Arc<Mutex<AgentMenu>>,
     pub(crate) brief: TurnBrief,
 }
 
@@ -165,7 +178,13 @@ impl Turn {
         let looks = self.look_around(&paths, known.is_none());
         let ((facts, skills), servers, ()) =
             tokio::join!(looks, self.start_servers(), self.models.learn(&chosen));
-        let once = moved.into_iter().chain(self.wanted(&skills).await).collect();
+        self.hooks = self.find_hooks().await;
+        let hooked = match self.hooks_of_prompt().await {
+            Ok(texts) => texts,
+            Err(failure) => return TurnEnd::Failed(failure),
+        };
+        let wanted = self.wanted(&skills).await;
+        let once = moved.into_iter().chain(hooked).chain(wanted).collect();
         let mut own = self.toolbox.clone();
         crate::family::suit(&mut own, &model.name().name);
         if self.nobody_there() {
@@ -206,9 +225,11 @@ impl Turn {
                 StepEnd::TooLong(error) | StepEnd::Failed(error) => {
                     return TurnEnd::Failed(step::failure(&error));
                 }
+                StepEnd::Said => return TurnEnd::Done,
                 StepEnd::End(end) => return end,
             }
         }
+        let mut gone_on = 0;
         let (before, began, mut may_compact) = (progress.bill.time, Instant::now(), true);
         if budget::bound(self.budget.max_cost_micros).is_some() && model.info().price.is_none() {
             let text =
@@ -258,6 +279,13 @@ impl Turn {
                         model = other;
                     }
                     None => return TurnEnd::Failed(step::failure(&error)),
+                },
+                StepEnd::Said => match self.hooks_at_end(gone_on).await {
+                    Some(why) => {
+                        gone_on += 1;
+                        progress.once.push(why);
+                    }
+                    None => return TurnEnd::Done,
                 },
                 StepEnd::End(end) => return end,
             }
@@ -444,18 +472,47 @@ impl Turn {
         (facts, Arc::new(skills))
     }
 
-    /// The skills that the prompt names, in words; nothing where it was answered already, before a crash.
-    async fn wanted(&self, skills: &Arc<Skills>) -> Vec<String> {
+    /// What a prompt of the person's says that no answer was given to yet; nothing where one was, before a crash.
+    fn newest_prompt(&self) -> Option<String> {
         let newest = self.brief.context.iter().rev().find_map(|entry| match &entry.kind {
             EntryKind::Message(message) => Some(message),
             EntryKind::Compaction(_) | EntryKind::Notice { .. } => None,
         });
-        let Some(prompt) = newest.filter(|message| message.role == Role::User).map(|prompt| prompt.text())
-        else {
-            return Vec::new();
+        newest.filter(|message| message.role == Role::User).map(|prompt| prompt.text())
+    }
+
+    /// The command that the prompt begins with and the skills that it names, in words.
+    async fn wanted(&self, skills: &Arc<Skills>) -> Vec<String> {
+        let (skills, look, data) = (skills.clone(), self.look.clone(), self.data.clone());
+        let (prompt, told) = (self.newest_prompt(), self.told_menu.clone());
+        let look = move || {
+            let commands = CustomCommands::find(&look);
+            let menu = commands.menu();
+            let mut known = told.lock().unwrap_or_else(PoisonError::into_inner);
+            let news = (*known != menu).then(|| menu.clone());
+            *known = menu;
+            let Some(prompt) = prompt else { return (news, Vec::new(), None) };
+            let Some((command, behind)) = commands.named_in(&prompt) else {
+                return (news, briefing::wanted(&skills, &prompt), None);
+            };
+            match command.used(behind, &data) {
+                Ok(used) => {
+                    let skills = briefing::wanted(&skills, behind);
+                    (news, std::iter::once(used.told).chain(skills).collect(), used.notice)
+                }
+                Err(why) => {
+                    (news, vec![format!("The command /{} cannot be read: {why}", command.name)], None)
+                }
+            }
         };
-        let skills = skills.clone();
-        tokio::task::spawn_blocking(move || briefing::wanted(&skills, &prompt)).await.unwrap_or_default()
+        let (news, wanted, notice) = tokio::task::spawn_blocking(look).await.unwrap_or_default();
+        if let Some(menu) = news {
+            let _ = self.port.reports.send((Report::Menu(menu), None)).await;
+        }
+        if let Some(text) = notice {
+            self.note(Level::Info, self.brief.leaf, "command", text).await;
+        }
+        wanted
     }
 
     async fn start_step(&self, model: &dyn Model) -> StepId {

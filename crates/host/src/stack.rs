@@ -222,12 +222,22 @@ fn assemble_with(
     let (orders, ordered) = mpsc::channel(ORDERS);
     let (reports, reported) = mpsc::channel(REPORTS);
     let (toolbox, data, guard) = (Toolbox::standard(), data.to_owned(), guard::of(&config));
-    let setup = engine::Setup { models, toolbox, data: data.clone(), guard, config, allow, vault };
+    let menu = engine::menu(&config, work_dir);
+    let setup = engine::Setup {
+        models,
+        toolbox,
+        data: data.clone(),
+        guard,
+        config,
+        allow,
+        vault,
+        menu: menu.clone(),
+    };
     let mut engine = EngineTask(JoinSet::new());
     engine.0.spawn(Agent::new(setup, reports).run(ordered));
     let workspace = work_dir.workspace.as_ref().ok().cloned();
     let files = Files { data: Some(data), workspace, allowed: paths::save_dirs() };
-    let setup = hub_setup(Engine::Driven, work_dir, defaults);
+    let setup = Setup { menu, ..hub_setup(Engine::Driven, work_dir, defaults) };
     let hub = match visits {
         Some(visits) => Hub::start_visiting(setup, store, orders, files, visits, log),
         None => Hub::start_with(setup, store, EngineSeat::Driven(orders), files, log),

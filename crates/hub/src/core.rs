@@ -40,6 +40,7 @@ use domain::fact::Key;
 use domain::given_server::GivenServer;
 use domain::grammar::Grammar;
 use domain::ids::{AskId, EntryId, Ids, MessageId, Millis, QueuedId, RunId, SessionId, UiId};
+use domain::port::menu::AgentMenu;
 use domain::port::{Abilities, Order, Report, Ticket};
 use domain::secret::{Secrets, Veil};
 use domain::session::{Origin, Policy};
@@ -207,7 +208,7 @@ pub struct Core {
 impl Core {
     /// An empty hub.
     pub fn new(setup: Setup) -> Core {
-        let abilities = setup.engine.abilities();
+        let abilities = Abilities { menu: Arc::new(setup.menu.clone()), ..setup.engine.abilities() };
         Core {
             setup,
             abilities,
@@ -511,6 +512,14 @@ impl Core {
         }
     }
 
+    /// Our agent told which commands it has; UIs are told where these are others.
+    fn take_menu(&mut self, menu: AgentMenu) {
+        if *self.abilities.menu != menu {
+            self.abilities.menu = Arc::new(menu);
+            self.out.extend(self.uis.keys().map(|ui| CoreEffect::Abilities { ui: *ui }));
+        }
+    }
+
     fn report(&mut self, report: Report) {
         match report {
             Report::Happened { session, run, body } => self.happened(&session, run, body),
@@ -518,6 +527,7 @@ impl Core {
             Report::Said { session, fact } => self.said(&self.here(&session), fact),
             Report::Signal { session, signal } => self.signal(&self.here(&session), signal),
             Report::FileWanted { session, id, request } => self.file_wanted(session, id, request),
+            Report::Menu(menu) => self.take_menu(menu),
             Report::Settled { ticket, with } => self.consult_settled(ticket, with),
         }
     }

@@ -297,6 +297,7 @@ pub(crate) enum Sub {
     Tour(crate::tour::Tour),
     /// List, add, remove, approve and test MCP servers.
     Mcp(crate::mcp::Mcp),
+    Hooks(crate::hooks::Hooks),
     /// List the skills that a prompt can pull in with `$name`.
     #[command(
         after_help = "Examples:\n  parlor skills\n  parlor run '$review what does the last commit change?'"

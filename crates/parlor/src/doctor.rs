@@ -44,6 +44,7 @@ pub(crate) async fn doctor(launch: &Launch) -> anyhow::Result<Exit> {
             say("data", &path_text::write(&data));
             well &= kept::store(&data);
             servers(&config, &data, &work_dir);
+            hooks(&config, &data, &work_dir);
             skills(&config, &work_dir);
         }
         Err(why) => {
@@ -244,6 +245,21 @@ fn servers(config: &Config, data: &Path, work_dir: &WorkDir) {
     for (file, trouble) in &troubles {
         let name = trouble.name.as_deref().unwrap_or("the file");
         say(std::mem::take(&mut label), &format!("{}: {name}: {}", file.display(), trouble.why));
+    }
+}
+
+fn hooks(config: &Config, data: &Path, work_dir: &WorkDir) {
+    let (hooks, told) = engine::hooks(config, data, work_dir.workspace.as_deref().ok());
+    let waiting = hooks.iter().filter(|one| !one.approved).count();
+    if !hooks.is_empty() {
+        let waits = match waiting {
+            0 => String::new(),
+            waiting => format!("; {waiting} of this project wait for you: `parlor hooks approve`"),
+        };
+        say("hooks", &format!("{} run{waits}", hooks.len() - waiting));
+    }
+    for (file, why) in &told {
+        say("", &format!("{}: {why}", file.display()));
     }
 }
 

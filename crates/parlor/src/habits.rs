@@ -165,7 +165,7 @@ pub(crate) const HABITS: &[Habit] = &[
     ),
     habit(&["--mcp-config", "--mcp", "--mcp-server"], "`parlor mcp add NAME -- COMMAND` adds an MCP server"),
     habit(
-        &["plugin", "plugins", "extension", "extensions", "hooks", "marketplace"],
+        &["plugin", "plugins", "extension", "extensions", "marketplace"],
         "`parlor mcp add NAME -- COMMAND` adds tools, `parlor skills` lists skills, `parlor help settings` tells of extensions",
     ),
     habit(&["tools", "system-prompt"], "`parlor prompt` shows what the model is told: text and tools"),

@@ -13,7 +13,7 @@ pub(crate) const GROUPS: &[(&str, &[&str])] = &[
     ("Start", &["tour", "run", "login", "logout", "models", "doctor"]),
     ("Conversations", &["sessions", "worktrees", "ps"]),
     ("Browser and background", &["web", "devices", "up", "down"]),
-    ("Permissions and tools", &["rules", "mcp", "skills", "prompt"]),
+    ("Permissions and tools", &["rules", "mcp", "hooks", "skills", "prompt"]),
     (AGENTS, &["agents", "attach"]),
     (
         "For authors of UIs and agents",

@@ -22,6 +22,7 @@ mod habits;
 mod handover;
 mod headless;
 mod help;
+mod hooks;
 mod interactive;
 mod join;
 mod login;
@@ -220,6 +221,7 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
         Some(Sub::Worktrees(asked)) => worktree_list::worktrees(&cli.launch, asked).await,
         Some(Sub::Models { json }) => model_list::list(&cli.launch, json).await,
         Some(Sub::Mcp(asked)) => mcp::mcp(&cli.launch, asked).await,
+        Some(Sub::Hooks(asked)) => hooks::hooks(&cli.launch, asked),
         Some(Sub::Rules(asked)) => rules::rules(&cli.launch, asked),
         Some(Sub::Skills) => skill_list::list(&cli.launch),
         Some(Sub::Prompt { json }) => prompt::print(&cli.launch, json).await,

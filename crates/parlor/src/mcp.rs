@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// The MCP servers there are.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor mcp add weather -- uvx weather-server\n  parlor mcp add docs --url https://docs.example.org/mcp\n  parlor mcp list\n  parlor mcp approve weather --network\n  parlor mcp test weather\n  parlor mcp forget weather\n  parlor mcp remove weather\n\nSee parlor help extend."
+    after_help = "Examples:\n  parlor mcp add weather -- uvx weather-server\n  parlor mcp add docs --url https://docs.example.org/mcp\n  parlor mcp import\n  parlor mcp list\n  parlor mcp approve weather --network\n  parlor mcp test weather\n  parlor mcp forget weather\n  parlor mcp remove weather\n\nSee parlor help extend."
 )]
 pub(crate) struct Mcp {
     #[command(subcommand)]
@@ -40,6 +40,14 @@ enum McpCommand {
         /// How it is started.
         #[arg(last = true)]
         command: Vec<String>,
+    },
+    /// Show the servers that Claude, Codex, Cursor and VS Code have configured, and take over those that are named.
+    Import {
+        /// Servers to take over; none shows which there are.
+        names: Vec<String>,
+        /// Take over all that can be used.
+        #[arg(long, conflicts_with = "names")]
+        all: bool,
     },
     /// Remove one of your own.
     Remove {
@@ -164,6 +172,9 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
             let means = reach.keep(&data, None, &entry, &allowed)?;
             output::print_line(&format!("added {name}, which {}{means}", entry.words()));
         }
+        McpCommand::Import { names, all } => {
+            import(&config, work_dir.workspace.as_deref().ok(), &servers, &names, all, own)?;
+        }
         McpCommand::Remove { name } => {
             let listed = servers.iter().find(|one| one.entry.name == name && !one.from_project);
             let forgotten = listed.map(|listed| mcp::forget(&data, None, &listed.entry)).transpose();
@@ -213,6 +224,73 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// Shows the servers of other programs, or takes some over.
+fn import(
+    config: &engine::Config,
+    project: Option<&Path>,
+    servers: &[Listed],
+    names: &[String],
+    all: bool,
+    own: anyhow::Result<PathBuf>,
+) -> anyhow::Result<()> {
+    let home = config.home.as_deref().context("there is no home folder to look in: set HOME")?;
+    let (found, errors) = mcp::elsewhere(home, project);
+    for (file, why) in &errors {
+        output::print_error(&format!("{}: {why}", path_text::write(file)));
+    }
+    let is_here = |name: &str| servers.iter().any(|one| !one.from_project && one.entry.name == name);
+    if names.is_empty() && !all {
+        for one in &found {
+            let what = match &one.entry {
+                Ok(_) if is_here(&one.name) => "you have one of this name already".to_owned(),
+                Ok(entry) => entry.words(),
+                Err(why) => format!("cannot be used here: {why}"),
+            };
+            output::print_line(&domain::harmless::in_line(&format!(
+                "{:<20} {:<15} {what}",
+                one.name, one.program
+            )));
+        }
+        output::print_line(match found.is_empty() {
+            true => "Claude, Codex, Cursor and VS Code have no servers here",
+            false => "\n`parlor mcp import NAME` takes one over, --all takes all that can be used",
+        });
+        return Ok(());
+    }
+    for name in names {
+        let known = found.iter().any(|one| one.name == *name);
+        anyhow::ensure!(
+            known,
+            "no other program has a server {name}\n\nhint: `parlor mcp import` shows which there are"
+        );
+    }
+    let own = own?;
+    let mut taken: Vec<&str> = Vec::new();
+    for one in &found {
+        let is_wanted = all || names.contains(&one.name);
+        if !is_wanted || taken.contains(&one.name.as_str()) {
+            continue;
+        }
+        match &one.entry {
+            Ok(_) if is_here(&one.name) => {
+                output::print_line(&format!("{}: you have one of this name already", one.name));
+            }
+            Ok(_) => {
+                let entry = mcp::add(&own, &one.name, &one.value)?;
+                output::print_line(&format!(
+                    "added {} from {}: it {}; what it may reach is asked at its first start",
+                    one.name,
+                    one.program,
+                    entry.words()
+                ));
+                taken.push(&one.name);
+            }
+            Err(why) => output::print_error(&format!("{}: cannot be used here: {why}", one.name)),
+        }
+    }
+    Ok(())
 }
 
 /// The project, for a server that it brought.

@@ -34,11 +34,11 @@ const STARTS: &[Start] = &[
         why: "you approved it, or your UI brought it",
     },
     Start {
-        file: "crates/engine/src/extension.rs",
+        file: "crates/engine/src/converse.rs",
         count: 1,
-        program: "an extension",
-        leash: "none; it has no terminal and ends with Parlor",
-        why: "your own settings name it",
+        program: "an extension or a hook",
+        leash: "none for yours, a project's hook is in the sandbox; it has no terminal and ends with Parlor",
+        why: "your own settings name it, or you approved a project's hook",
     },
     Start {
         file: "crates/link/src/child.rs",

@@ -6,24 +6,16 @@
 //! holds a lock beside it from reading to replacing, so that programs that change it at once lose nothing of each other's.
 
 use super::reach::Reach;
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
+use crate::private_file::{hold, write_private};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Most approvals that are kept; past it nothing is added.
 const MAX_KEPT: usize = 1_000;
 /// Largest file that is read.
 const MAX_BYTES: u64 = 1024 * 1024;
-
-/// How often the lock of the file is tried while another program changes it, and how long in between.
-const PATIENCE: u32 = 500;
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// What the person agreed to.
 #[derive(Debug, Clone)]
@@ -56,6 +48,11 @@ impl Approvals {
     /// Those in the user's data directory.
     pub fn in_data(data: &Path) -> Approvals {
         Approvals { file: data.join("mcp-approved.json") }
+    }
+
+    /// The same for hooks of projects, which reach what the leash of a command lets reach.
+    pub(crate) fn of_hooks(data: &Path) -> Approvals {
+        Approvals { file: data.join("hooks-approved.json") }
     }
 
     /// What the person said to exactly this entry in this project; without a project, to one of their own.
@@ -152,40 +149,6 @@ impl Approvals {
 fn key(project: Option<&Path>, digest: &str) -> String {
     let project = project.unwrap_or(Path::new("")).display();
     tools::digest::hex(format!("{project}\n{digest}").as_bytes())
-}
-
-/// Keeps others from changing a file for as long as the value lives.
-fn hold(file: &Path) -> io::Result<File> {
-    make_folder_of(file)?;
-    let lock = file.with_extension("lock");
-    let lock = std::fs::OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(lock)?;
-    for _ in 0..PATIENCE {
-        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => return Ok(lock),
-            Err(Errno::WOULDBLOCK | Errno::INTR) => std::thread::sleep(LOOK_EVERY),
-            Err(why) => return Err(why.into()),
-        }
-    }
-    let why = format!("another Parlor is changing {}; try again in a moment", file.display());
-    Err(io::Error::new(io::ErrorKind::WouldBlock, why))
-}
-
-fn make_folder_of(file: &Path) -> io::Result<&Path> {
-    let dir = file.parent().unwrap_or(Path::new("."));
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-    Ok(dir)
-}
-
-/// Writes a file for the person alone, whole or not at all.
-pub(super) fn write_private(file: &Path, text: &str) -> io::Result<()> {
-    let dir = make_folder_of(file)?;
-    let name = file.file_name().and_then(|name| name.to_str()).unwrap_or("file");
-    let fresh = dir.join(format!(".{name}.{}", std::process::id()));
-    let mut open =
-        std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
-    open.write_all(text.as_bytes())?;
-    open.sync_all()?;
-    std::fs::rename(&fresh, file)
 }
 
 #[cfg(test)]

@@ -3,16 +3,18 @@
 //! Of a project's file only the servers are read, and none starts before the person agreed to it as it is; what else such a file
 //! says, above all what it allows, counts for nothing.
 
-use super::approvals::{Approvals, write_private};
+use super::approvals::Approvals;
 use super::caches;
 use super::card::CardFile;
 use super::entry::{self, Entry, EntryError, Form, Way};
 use super::program::{self, Program};
 use super::reach::Reach;
 use crate::config::Config;
+use crate::private_file::write_private;
 use crate::text_sources::read_text;
 use domain::given_server::GivenServer;
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -118,26 +120,37 @@ pub(super) fn given(servers: &[GivenServer]) -> (Vec<Listed>, Vec<EntryError>) {
     (listed, errors)
 }
 
-/// The digest of a project's entry together with the files of the project that are known to be its program: whoever changes the program
-/// of a server that was agreed to has another server. Also what is known of it, in words.
+/// The digest of a project's entry together with its program, and what is known of that, in words.
 fn with_files(entry: &Entry, root: &Path) -> (String, Option<String>) {
     let Way::Child { command, args, env } = &entry.way else { return (entry.digest.clone(), None) };
+    let line: Vec<&str> = std::iter::once(command).chain(args).map(String::as_str).collect();
+    let (digest, words) = digest_with_files(&entry.digest, &line, env, root);
+    (digest, Some(words))
+}
+
+/// A digest together with the files of the project that are known to be the program of a command line: whoever changes the program of what
+/// was agreed to has something else. Also what is known of it, in words.
+pub(crate) fn digest_with_files(
+    digest: &str,
+    line: &[&str],
+    env: &BTreeMap<String, String>,
+    root: &Path,
+) -> (String, String) {
     let mut files = Vec::new();
-    for word in std::iter::once(command).chain(args).chain(env.values()).flat_map(|word| program::parts(word))
-    {
+    let values = env.values().map(String::as_str);
+    for word in line.iter().copied().chain(values).flat_map(program::parts) {
         let file = root.join(word).canonicalize().ok();
         files.extend(file.filter(|path| path.starts_with(root) && path.is_file()));
     }
-    let line: Vec<&str> = std::iter::once(command).chain(args).map(String::as_str).collect();
-    let program = Program::of(root, &line, env);
+    let program = Program::of(root, line, env);
     let more: Vec<&PathBuf> = program.files().iter().filter(|file| !files.contains(file)).collect();
-    let mut text = entry.digest.clone();
+    let mut text = digest.to_owned();
     for path in files.iter().chain(more) {
         let file = tools::digest::of_file(path).ok().flatten().unwrap_or_default();
         let _ = write!(text, "\n{}\n{file}", path.display());
     }
-    let digest = if text == entry.digest { text } else { tools::digest::hex(text.as_bytes()) };
-    (digest, Some(program.words(root)))
+    let digest = if text == digest { text } else { tools::digest::hex(text.as_bytes()) };
+    (digest, program.words(root))
 }
 
 /// Writes a server into the person's file; one of the same name is replaced.

@@ -4,8 +4,8 @@
 //! It says nothing about what may run: that is the person's word, in `approvals`. It lies where no server can write, and belongs to one
 //! entry of one project (or the person): whoever changes the entry has no card.
 
-use super::approvals::write_private;
 use super::tool::Offered;
+use crate::private_file::write_private;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 ///
 /// # Errors
 /// When there is none, or it does not end.
-pub(super) fn split(text: &str) -> Result<(BTreeMap<String, String>, &str), String> {
+pub(crate) fn split(text: &str) -> Result<(BTreeMap<String, String>, &str), String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let missing = || "it must begin with `---`, `name:` and `description:` lines, and `---`".to_owned();
     let rest = text.strip_prefix("---").ok_or_else(missing)?;

@@ -188,7 +188,11 @@ impl Turn {
             let outcome = self.denied_again(call).await;
             return (self.end(call, outcome).await, true);
         }
+        let is_denied = matches!(self.verdict(&plan), Verdict::Deny(_));
+        // What was asked about before a crash was let through by hooks then.
+        let hooked = if open.is_some() || is_denied { None } else { self.hooks_before(call, &plan).await };
         let decided = match (open, self.verdict(&plan)) {
+            (None, _) if hooked.is_some() => self.deny(call.id, Decider::Policy, hooked).await,
             (Some(open), _) => self.asked_about(call.id, open, &tool, &plan).await,
             (None, Verdict::Allow(_)) if self.unwritten_yes(&plan).is_some() => {
                 self.ask(call.id, &tool, &plan).await
@@ -203,10 +207,12 @@ impl Turn {
         match decided {
             ConsentOutcome::Run(start) => {
                 let scope = CallScope::of(&plan).filter(|_| watching == Watching::Own);
+                let told = self.hooks_after(&plan);
                 let watched = self.watch(scope).await;
                 let outcome = self.execute(call.id, tool.as_ref(), plan, start).await;
                 self.watched(watched).await;
-                let outcome = self.secrets.mask(outcome);
+                let mut outcome = self.secrets.mask(outcome);
+                self.hooks_add(call, told, &mut outcome).await;
                 (self.end(call, outcome).await, false)
             }
             ConsentOutcome::Not(mut outcome) => {

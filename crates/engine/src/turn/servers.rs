@@ -114,22 +114,22 @@ impl Turn {
         let mut unheard = false;
         if !plain.is_empty() {
             match self.ask_about(plain_question(&plain)).await {
-                ServersReply::Said(Answer::Confirmed(true)) => {
+                PersonReply::Said(Answer::Confirmed(true)) => {
                     project = self.keep(project, move |project| project.approve(&plain)).await;
                 }
-                ServersReply::Nobody => unheard = true,
-                ServersReply::Said(_) | ServersReply::Nothing => {}
+                PersonReply::Nobody => unheard = true,
+                PersonReply::Said(_) | PersonReply::Nothing => {}
             }
         }
         for listed in open {
             match self.ask_about(mcp::question(&listed)).await {
-                ServersReply::Said(Answer::Chosen(chosen)) => {
+                PersonReply::Said(Answer::Chosen(chosen)) => {
                     if let Some(said) = mcp::said(&chosen) {
                         project = self.keep(project, move |project| project.let_reach(&listed, &said)).await;
                     }
                 }
-                ServersReply::Nobody => unheard = true,
-                ServersReply::Said(_) | ServersReply::Nothing => {}
+                PersonReply::Nobody => unheard = true,
+                PersonReply::Said(_) | PersonReply::Nothing => {}
             }
         }
         if unheard {
@@ -143,9 +143,9 @@ impl Turn {
     }
 
     /// Puts a question of this run; gives what comes of it.
-    async fn ask_about(&self, (title, kind): (String, AskKind)) -> ServersReply {
+    pub(super) async fn ask_about(&self, (title, kind): (String, AskKind)) -> PersonReply {
         if self.cancel.is_cancelled() {
-            return ServersReply::Nothing;
+            return PersonReply::Nothing;
         }
         let id = AskId::mint(&self.brief.ids);
         let closing = self.asked.wait_for(id);
@@ -153,13 +153,13 @@ impl Turn {
         self.port.emit(Body::Ask(AskEvent::Opened(ask))).await;
         let closing = tokio::select! {
             biased;
-            () = self.cancel.cancelled() => return ServersReply::Nothing,
+            () = self.cancel.cancelled() => return PersonReply::Nothing,
             closing = closing => closing,
         };
         match closing {
-            Ok(Closing::Answered { answer, .. }) => ServersReply::Said(answer),
-            Ok(Closing::Unattended | Closing::Expired) => ServersReply::Nobody,
-            Ok(Closing::Withdrawn) | Err(_) => ServersReply::Nothing,
+            Ok(Closing::Answered { answer, .. }) => PersonReply::Said(answer),
+            Ok(Closing::Unattended | Closing::Expired) => PersonReply::Nobody,
+            Ok(Closing::Withdrawn) | Err(_) => PersonReply::Nothing,
         }
     }
 
@@ -180,8 +180,8 @@ impl Turn {
     }
 }
 
-/// What came of a question about servers.
-enum ServersReply {
+/// What came of a question that a run puts before the model is asked.
+pub(super) enum PersonReply {
     Said(Answer),
     /// Nobody was there to answer it.
     Nobody,

@@ -12,6 +12,7 @@ use domain::given_server::GivenServer;
 use domain::grammar::Grammar;
 use domain::ids::{AskId, Ids, MessageId, Millis, RunId, Seq, SessionId, ToolRunId, TurnId};
 use domain::offer::Offer;
+use domain::port::menu::AgentMenu;
 use domain::port::{Grounds, Kept, OpenConsent, Order, Report, Resume, Ticket, TurnBrief, TurnEnd};
 use domain::secret::{Secrets, Veil};
 use domain::session::{ModelEntry, ModelRef, Policy};
@@ -130,6 +131,8 @@ pub(crate) struct Bench {
     pub(crate) events: Vec<Event>,
     pub(crate) ids: Ids,
     pub(crate) signals: Vec<Signal>,
+    /// The commands that the agent told last.
+    pub(crate) menu: AgentMenu,
     session: SessionId,
     grammar: Grammar,
     policy: Policy,
@@ -213,6 +216,7 @@ impl Bench {
             config: plan.config,
             allow: plan.allow,
             vault: plan.vault,
+            menu: AgentMenu::default(),
         };
         let agent = tokio::spawn(Agent::new(setup, reports).run(ordered));
         let mut bench = Bench {
@@ -221,6 +225,7 @@ impl Bench {
             events: Vec::new(),
             ids: Ids::default(),
             signals: Vec::new(),
+            menu: AgentMenu::default(),
             session: SessionId::from_number(1),
             grammar: Grammar::new(),
             policy: plan.policy,
@@ -512,6 +517,10 @@ impl Bench {
                 self.order(Order::FileDone { session, id, with }).await;
                 None
             }
+            Report::Menu(menu) => {
+                self.menu = menu;
+                None
+            }
             other => panic!("unexpected {other:?}"),
         };
         if let Some(ack) = ack {
@@ -611,6 +620,7 @@ impl Bench {
                 Report::Settled { ticket: Ticket(7), with } => return with,
                 Report::Happened { run: None, body, .. } => self.emit(body),
                 Report::Signal { signal, .. } => self.signals.push(signal),
+                Report::Menu(menu) => self.menu = menu,
                 other => panic!("unexpected {other:?}"),
             }
             if let Some(ack) = ack {

@@ -282,6 +282,7 @@ impl Core {
                     | Report::Said { session, .. }
                     | Report::FileWanted { session, .. }
                     | Report::Signal { session, .. } => Some(session),
+                    Report::Menu(_) => None,
                     Report::Settled { ticket, .. } => {
                         let asked = self.consulted.get(ticket);
                         // What ends a move is what everything behind it waits for.

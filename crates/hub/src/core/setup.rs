@@ -1,6 +1,7 @@
 //! What a hub starts with.
 
 use super::Engine;
+use domain::port::menu::AgentMenu;
 use domain::session::{Budget, Effort, Policy};
 
 /// What sessions may spend, as the program that holds them was told.
@@ -59,6 +60,8 @@ pub struct Setup {
     pub sharing: Sharing,
     /// Sessions that other processes have open are looked for there ([`super::CoreEffect::Visit`]).
     pub visits: bool,
+    /// The commands of our agent that UIs know from the start.
+    pub menu: AgentMenu,
     /// A number no other process starts with, for session ids.
     pub salt: u64,
 }
@@ -80,6 +83,7 @@ impl Setup {
             is_headless: false,
             sharing: Sharing::Alone,
             visits: false,
+            menu: AgentMenu::default(),
             salt,
         }
     }

@@ -362,7 +362,7 @@ fn session_of(report: &Report) -> Option<&SessionId> {
         | Report::Said { session, .. }
         | Report::FileWanted { session, .. }
         | Report::Signal { session, .. } => Some(session),
-        Report::Settled { .. } => None,
+        Report::Menu(_) | Report::Settled { .. } => None,
     }
 }
 

@@ -1,6 +1,8 @@
-//! Slash commands: a prompt that begins with one is a command of ours, or names a skill.
+//! Slash commands: a prompt that begins with one is a command of ours or of the agent behind us, or names a skill.
 
 use super::super::wire::{AvailableCommand, AvailableCommands, CommandInput, SessionUpdate};
+use domain::port::Abilities;
+use domain::port::menu::AgentCommand;
 use domain::session::SkillList;
 
 /// The command that puts a summary in the place of older messages.
@@ -32,11 +34,19 @@ impl SlashCommands {
     }
 
     /// All that can be typed.
-    pub(super) fn update(&self, compacts: bool) -> SessionUpdate {
-        let compact = compacts.then(|| AvailableCommand {
+    pub(super) fn update(&self, can: &Abilities) -> SessionUpdate {
+        let compact = can.compact.then(|| AvailableCommand {
             name: COMPACT.to_owned(),
             description: "Put a summary in the place of older messages".to_owned(),
             input: Some(CommandInput { hint: "what to keep in mind".to_owned(), ..CommandInput::default() }),
+            ..AvailableCommand::default()
+        });
+        // Those of the agent are said to it as they are written.
+        let theirs = can.menu.commands.iter().filter(|command| !can.compact || command.name != COMPACT);
+        let theirs = theirs.map(|AgentCommand { name, about, hint }| AvailableCommand {
+            name: name.clone(),
+            description: about.clone(),
+            input: hint.clone().map(|hint| CommandInput { hint, ..CommandInput::default() }),
             ..AvailableCommand::default()
         });
         let skill = |(name, description): &(String, String)| AvailableCommand {
@@ -44,7 +54,8 @@ impl SlashCommands {
             description: description.clone(),
             ..AvailableCommand::default()
         };
-        let available_commands = compact.into_iter().chain(self.skills.iter().map(skill)).collect();
+        let skills = self.skills.iter().filter(|(name, _)| can.menu.command(name).is_none()).map(skill);
+        let available_commands = compact.into_iter().chain(theirs).chain(skills).collect();
         SessionUpdate::AvailableCommands(AvailableCommands {
             available_commands,
             ..AvailableCommands::default()
@@ -52,13 +63,14 @@ impl SlashCommands {
     }
 
     /// The command at the beginning of a prompt, if it is one of these.
-    pub(super) fn read(&self, text: &str, compacts: bool) -> Option<Slash> {
+    pub(super) fn read(&self, text: &str, can: &Abilities) -> Option<Slash> {
         let line = text.strip_prefix('/')?;
         let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        if word == COMPACT && compacts {
+        if word == COMPACT && can.compact {
             let instruction = Some(rest.trim().to_owned()).filter(|rest| !rest.is_empty());
             return Some(Slash::Compact { instruction });
         }
-        self.skills.iter().any(|(name, _)| name == word).then(|| Slash::Skill(format!("${line}")))
+        let is_skill = can.menu.command(word).is_none() && self.skills.iter().any(|(name, _)| name == word);
+        is_skill.then(|| Slash::Skill(format!("${line}")))
     }
 }

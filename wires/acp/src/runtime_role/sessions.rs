@@ -308,7 +308,7 @@ impl Role {
             let target = Target::Session(session.clone());
             self.tell_hub(cx, target, command, AcpMemo::Skills(session.clone()));
         } else {
-            let update = self.commands.update(can.compact);
+            let update = self.commands.update(&can);
             self.say(cx, session, update);
         }
         Ok(Next::Nothing)
@@ -324,7 +324,7 @@ impl Role {
         if let Ok(Receipt::Skills(list)) = with {
             self.commands.learn(&list);
         }
-        let update = self.commands.update(self.endpoint.can().compact);
+        let update = self.commands.update(&self.endpoint.can());
         self.say(cx, session, update);
     }
 
@@ -334,8 +334,8 @@ impl Role {
         let sets = |can: &Abilities| (can.policy, can.set_model, can.effort);
         let models = self.models.clone().unwrap_or_default();
         for (session, known) in &mut self.sessions {
-            if before.compact != can.compact {
-                known.say(cx, session, self.commands.update(can.compact));
+            if (before.compact, &before.menu) != (can.compact, &can.menu) {
+                known.say(cx, session, self.commands.update(&can));
             }
             if sets(before) != sets(&can) {
                 let all = options::all(&known.told, &models, usual.as_ref(), &can, follows);

@@ -33,7 +33,7 @@ impl AcpRuntime {
         let session = self.known(&params.session_id)?;
         let target = Target::Session(session.clone());
         let mut input = lift_prompt(params.prompt)?;
-        match self.commands.read(&input.text, self.endpoint.can().compact) {
+        match self.commands.read(&input.text, &self.endpoint.can()) {
             Some(Slash::Compact { instruction }) => {
                 let command = Command::Run(RunCommand::Compact { instruction });
                 return Ok(Next::Hub(target, command, AcpMemo::Compact(session)));

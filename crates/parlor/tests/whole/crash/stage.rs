@@ -99,6 +99,7 @@ pub(crate) fn stack(script: &str, store: Box<dyn Store>, place: &Path) -> Hub {
         config: engine::Config::default(),
         allow: vec![Allowance::Tool(TALLY.to_owned())],
         vault: None,
+        menu: domain::port::menu::AgentMenu::default(),
     };
     tokio::spawn(Agent::new(setup, reports).run(ordered));
     let cwd = place.display().to_string();

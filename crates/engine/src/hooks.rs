@@ -1,0 +1,138 @@
+//! Hooks: commands of the person and of the project that are run at points of a turn, in Claude Code's form. They may deny and add text,
+//! and nothing else: what allows, asks or changes a call in that form is read and told as not honoured.
+//!
+//! The person's own stand in their settings and run as extensions do, watched and not limited. A project's run only after the person
+//! agreed to exactly that hook and its program, and only in the sandbox. Invariants: no hook makes anything allowed; one that is slow,
+//! broken or gone holds up a turn no longer than its time; what a hook did is in the record.
+
+mod form;
+mod matcher;
+mod run;
+#[cfg(test)]
+mod tests;
+
+use crate::config::Config;
+use crate::mcp::{Approvals, digest_with_files};
+use crate::text_sources::read_text;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use form::{Hook, HookEvent};
+pub(crate) use run::{HookCall, Verdict, names_of, run};
+
+/// Largest file of settings that is read.
+const MAX_FILE: u64 = 1024 * 1024;
+/// The person's file in the folder of their settings, and the one of Claude Code in their home.
+const OWN: &str = "hooks.json";
+const OWN_CLAUDE: &str = ".claude/settings.json";
+/// The project's files below its root.
+const PROJECT: &[&str] = &[".parlor/hooks.json", ".claude/settings.json", ".claude/settings.local.json"];
+
+/// A hook that is written down somewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedHook {
+    pub hook: Hook,
+    /// The file that names it.
+    pub file: PathBuf,
+    /// The project that brought it; `None` for the person's own.
+    pub project: Option<PathBuf>,
+    /// Whether it may run: the person's own always, a project's once the person agreed.
+    pub approved: bool,
+    /// What of its program is compared, and what is not, in words for the person.
+    pub compared: Option<String>,
+    /// Of the hook and its program as they are now.
+    digest: String,
+}
+
+impl ListedHook {
+    /// `PreToolUse (Bash): ./check.sh`.
+    pub fn words(&self) -> String {
+        let of = match self.hook.matcher.text() {
+            "" | "*" => String::new(),
+            text => format!(" ({text})"),
+        };
+        format!("{}{of}: {}", self.hook.event.name(), self.hook.command)
+    }
+
+    /// What tells it from every other, and from itself when its program changes.
+    pub(crate) fn key(&self) -> String {
+        self.digest.clone()
+    }
+
+    /// By which of its names a hook means a tool; `None` within: it is for no tool at all. `None`: it is not for this one.
+    pub(crate) fn named<'a>(&self, names: &'a [String]) -> Option<Option<&'a str>> {
+        if !self.hook.event.is_of_tools() {
+            return Some(None);
+        }
+        names.iter().find(|name| self.hook.matcher.fits(name)).map(|name| Some(name.as_str()))
+    }
+}
+
+/// The hooks for a project, the person's first; and what is wrong in the files or not honoured, with the file's name. Where there is no
+/// workspace there is no project: only the person's own.
+pub fn hooks(
+    config: &Config,
+    data: &Path,
+    project: Option<&Path>,
+) -> (Vec<ListedHook>, Vec<(PathBuf, String)>) {
+    find(config.settings.as_deref(), config.home.as_deref(), data, project)
+}
+
+pub(crate) fn find(
+    settings: Option<&Path>,
+    home: Option<&Path>,
+    data: &Path,
+    project: Option<&Path>,
+) -> (Vec<ListedHook>, Vec<(PathBuf, String)>) {
+    let (mut listed, mut told) = (Vec::<ListedHook>::new(), Vec::new());
+    let approvals = Approvals::of_hooks(data);
+    let own = settings.map(|dir| dir.join(OWN)).into_iter();
+    let own: Vec<PathBuf> = own.chain(home.map(|home| home.join(OWN_CLAUDE))).collect();
+    // A home that is itself the project was looked at as the person's.
+    let theirs = project.into_iter().flat_map(|root| PROJECT.iter().map(move |name| root.join(name)));
+    let theirs = theirs.filter(|file| !own.contains(file)).map(|file| (file, project));
+    for (file, project) in own.iter().map(|file| (file.clone(), None)).chain(theirs) {
+        if !file.exists() {
+            continue;
+        }
+        let (found, wrong) = match read_text(&file, project, MAX_FILE) {
+            Ok(text) => form::parse(&text),
+            Err(why) => (Vec::new(), vec![why]),
+        };
+        told.extend(wrong.into_iter().map(|why| (file.clone(), why)));
+        for hook in found {
+            let (digest, compared) = match project {
+                Some(root) => {
+                    let line = ["sh", "-c", hook.command.as_str()];
+                    let (digest, words) = digest_with_files(&hook.digest, &line, &BTreeMap::new(), root);
+                    (digest, Some(words))
+                }
+                None => (hook.digest.clone(), None),
+            };
+            if listed.iter().any(|known| known.digest == digest) {
+                continue;
+            }
+            let approved = project.is_none() || approvals.of(project, &digest).approved;
+            let project = project.map(Path::to_owned);
+            listed.push(ListedHook { hook, file: file.clone(), project, approved, compared, digest });
+        }
+    }
+    (listed, told)
+}
+
+/// Keeps that the person agreed to a project's hook as it is now.
+///
+/// # Errors
+/// When it cannot be kept.
+pub fn approve_hook(data: &Path, listed: &ListedHook) -> io::Result<()> {
+    Approvals::of_hooks(data).agree(listed.project.as_deref(), &listed.digest, &listed.words(), None)
+}
+
+/// Takes that back; `false` when nothing was said.
+///
+/// # Errors
+/// When it cannot be kept.
+pub fn forget_hook(data: &Path, listed: &ListedHook) -> io::Result<bool> {
+    Approvals::of_hooks(data).forget(listed.project.as_deref(), &listed.digest)
+}

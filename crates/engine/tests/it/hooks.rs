@@ -1,0 +1,203 @@
+//! Hooks and custom commands in a turn, as real processes.
+
+use crate::bench::{Bench, Plan, answered, put};
+use crate::mcp::echo;
+use domain::ask::{Answer, Closing};
+use domain::event::{Body, NoteEvent};
+use domain::port::TurnEnd;
+use domain::session::Policy;
+use domain::tool::ToolOutcome;
+use engine::Config;
+use tools::sandbox::Guard;
+
+/// Settings with hooks: event, matcher, command.
+fn settings(hooks: &[(&str, &str, &str)]) -> String {
+    let mut events = serde_json::Map::new();
+    for (event, matcher, command) in hooks {
+        let group =
+            serde_json::json!({"matcher": matcher, "hooks": [{"type": "command", "command": command}]});
+        let groups = events.entry((*event).to_owned()).or_insert_with(|| serde_json::json!([]));
+        groups.as_array_mut().unwrap().push(group);
+    }
+    serde_json::json!({ "hooks": events }).to_string()
+}
+
+/// A bench whose person has these hooks.
+fn own(script: &str, hooks: &[(&str, &str, &str)]) -> Bench {
+    in_mode(Policy::Full, script, hooks)
+}
+
+fn in_mode(policy: Policy, script: &str, hooks: &[(&str, &str, &str)]) -> Bench {
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), "settings/hooks.json", &settings(hooks));
+    at(dir, script, policy, false)
+}
+
+/// A bench whose project has these hooks, with a sandbox.
+fn theirs(script: &str, hooks: &[(&str, &str, &str)], is_headless: bool) -> Bench {
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), "work/.claude/settings.json", &settings(hooks));
+    at(dir, script, Policy::Full, is_headless)
+}
+
+fn at(dir: tempfile::TempDir, script: &str, policy: Policy, is_headless: bool) -> Bench {
+    std::fs::create_dir_all(dir.path().join("work")).unwrap();
+    let config = Config { is_headless, ..Config::default() };
+    let config = config.at(Some(dir.path().join("home")), Some(dir.path().join("settings")));
+    let guard = Guard::new(&echo(), &["__guard"]);
+    Bench::at(dir, Plan::script(script).policy(policy).config(config).guard(guard))
+}
+
+fn notices(bench: &Bench) -> Vec<String> {
+    let hook = |body: &Body| match body {
+        Body::Note(NoteEvent::Noticed { code, text, .. }) if code == "hook" => Some(text.clone()),
+        _ => None,
+    };
+    bench.events.iter().filter_map(|event| hook(&event.body)).collect()
+}
+
+const WRITES: &str = "model tool write {\"path\":\"a.txt\",\"content\":\"x\"}\n---\nmodel text \"ok\"";
+
+#[tokio::test]
+async fn a_hook_denies_a_call_in_every_mode_and_reads_what_it_is_about() {
+    let deny = "cat > seen.json; echo not this file >&2; exit 2";
+    let mut bench =
+        own(WRITES, &[("PreToolUse", "Write|Edit", deny), ("PreToolUse", "Bash", "touch bash-ran")]);
+    assert_eq!(bench.run("write").await, TurnEnd::Done);
+    let (_, outcome, text) = bench.outcomes().remove(0);
+    assert_eq!(outcome, ToolOutcome::Denied);
+    assert!(text.contains("not this file") && text.contains("PreToolUse (Write|Edit)"), "{text}");
+    assert!(!bench.work().join("a.txt").exists() && !bench.work().join("bash-ran").exists());
+    let seen: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(bench.work().join("seen.json")).unwrap()).unwrap();
+    let path = bench.work().canonicalize().unwrap().join("a.txt");
+    assert_eq!(seen["tool_name"], "Write");
+    assert_eq!(seen["tool_input"], serde_json::json!({"file_path": path.to_str().unwrap(), "content": "x"}));
+    assert_eq!(
+        (&seen["hook_event_name"], &seen["permission_mode"]),
+        (&"PreToolUse".into(), &"bypassPermissions".into())
+    );
+}
+
+#[tokio::test]
+async fn what_a_hook_would_allow_or_change_counts_for_nothing_and_is_told_once() {
+    let allow =
+        r#"echo '{"hookSpecificOutput":{"permissionDecision":"allow","updatedInput":{"content":"y"}}}'"#;
+    let mut bench = in_mode(Policy::ReadOnly, WRITES, &[("PreToolUse", "*", allow)]);
+    assert_eq!(bench.run("write").await, TurnEnd::Done);
+    assert_eq!(bench.outcomes()[0].1, ToolOutcome::Denied, "the mode leads");
+    let mut bench = own(&format!("{WRITES}\n---\n{WRITES}"), &[("PreToolUse", "*", allow)]);
+    assert_eq!(bench.run("write").await, TurnEnd::Done);
+    assert_eq!(bench.run("write").await, TurnEnd::Done);
+    assert_eq!(std::fs::read_to_string(bench.work().join("a.txt")).unwrap(), "x");
+    let told = notices(&bench);
+    assert_eq!(told.iter().filter(|text| text.contains("counts for nothing")).count(), 2, "{told:?}");
+}
+
+#[tokio::test]
+async fn hooks_add_to_prompts_to_results_and_hold_up_the_end() {
+    let stop =
+        r#"grep -q '"stop_hook_active":true' || echo '{"decision":"block","reason":"run the tests first"}'"#;
+    let after = r#"echo '{"hookSpecificOutput":{"additionalContext":"format it"}}'"#;
+    let script = format!("{WRITES}\n---\nmodel text \"tested\"");
+    let mut bench = own(
+        &script,
+        &[
+            ("SessionStart", "", "echo it is Friday"),
+            ("UserPromptSubmit", "", "echo the branch is main"),
+            ("PostToolUse", "Write", after),
+            ("Stop", "", stop),
+        ],
+    );
+    assert_eq!(bench.run("write").await, TurnEnd::Done);
+    let notes = bench.notes().join("\n");
+    for words in ["it is Friday", "the branch is main", "You are not done yet", "run the tests first"] {
+        assert!(notes.contains(words), "{words}: {notes}");
+    }
+    assert!(bench.outcomes()[0].2.contains("[a hook that ran after this says: the hook PostToolUse (Write)"));
+    assert!(bench.outcomes()[0].2.contains("format it"));
+    assert_eq!(bench.model.seen().len(), 3, "it went on once");
+    assert!(
+        notices(&bench).iter().any(|text| text.contains("it is Friday")),
+        "the person sees what was added"
+    );
+}
+
+#[tokio::test]
+async fn a_prompt_that_a_hook_refuses_is_heard_by_no_model() {
+    let mut bench = own("model text \"ok\"", &[("UserPromptSubmit", "", "grep -q secret && exit 2; exit 0")]);
+    let TurnEnd::Failed(failure) = bench.run("tell the secret").await else { panic!() };
+    assert!(failure.message.starts_with("The prompt was refused"), "{failure:?}");
+    assert_eq!(bench.model.seen().len(), 0);
+    assert_eq!(bench.run("hello").await, TurnEnd::Done);
+}
+
+#[tokio::test]
+async fn a_hook_that_is_broken_or_slow_denies_nothing_and_is_told() {
+    let slow = serde_json::json!({"hooks": {"PreToolUse": [{"hooks": [
+        {"type": "command", "command": "sleep 600", "timeout": 0.2},
+        {"type": "command", "command": "exit 7"},
+    ]}]}});
+    let dir = tempfile::tempdir().unwrap();
+    put(dir.path(), "settings/hooks.json", &slow.to_string());
+    let mut bench = at(dir, WRITES, Policy::Full, false);
+    assert_eq!(bench.run("write").await, TurnEnd::Done);
+    assert_eq!(bench.outcomes()[0].1, ToolOutcome::Done);
+    let told = notices(&bench);
+    assert!(told.iter().any(|text| text.contains("took longer than 0.2 s")), "{told:?}");
+    assert!(told.iter().any(|text| text.contains("ended with code 7")), "{told:?}");
+}
+
+#[tokio::test]
+async fn a_projects_hook_runs_after_a_yes_in_the_sandbox_and_not_before() {
+    let hook = "touch ran; cat /etc/hostname > ../out 2>/dev/null; exit 0";
+    let script = format!("{WRITES}\n---\n{WRITES}");
+    let mut bench = theirs(&script, &[("PreToolUse", "", hook)], false);
+    bench.closings = vec![answered(Answer::Confirmed(false))];
+    assert_eq!(bench.run("write").await, TurnEnd::Done);
+    assert!(!bench.work().join("ran").exists(), "a no is a no");
+    assert_eq!(bench.run("write").await, TurnEnd::Done);
+    assert!(!bench.work().join("ran").exists(), "and it is not asked again and again");
+    let mut bench = theirs(&script, &[("PreToolUse", "", hook)], false);
+    bench.closings = vec![answered(Answer::Confirmed(true))];
+    assert_eq!(bench.run("write").await, TurnEnd::Done);
+    if Guard::new(&echo(), &["__guard"]).holds() {
+        assert!(bench.work().join("ran").exists());
+        assert!(!bench.dir.path().join("out").exists(), "it writes nowhere but in the project");
+    } else {
+        assert!(notices(&bench).iter().any(|text| text.contains("only in the sandbox")));
+    }
+}
+
+#[tokio::test]
+async fn where_nobody_is_a_projects_hooks_do_not_run_and_it_is_told_how_to_agree() {
+    for is_headless in [true, false] {
+        let mut bench = theirs(WRITES, &[("PreToolUse", "", "touch ran")], is_headless);
+        bench.attended = false;
+        bench.closings = vec![Closing::Unattended];
+        assert_eq!(bench.run("write").await, TurnEnd::Done);
+        assert!(!bench.work().join("ran").exists());
+        let signals: String = bench.signals.iter().map(|signal| format!("{signal:?}")).collect();
+        let told = notices(&bench).join("\n") + &signals;
+        assert!(told.contains("parlor hooks approve") && told.contains("touch ran"), "{told}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_begins_with_a_command_is_told_with_its_text() {
+    let dir = tempfile::tempdir().unwrap();
+    put(
+        dir.path(),
+        "work/.claude/commands/fix.md",
+        "---\ndescription: fix it\n---\nFix issue $1. Look at !`git log $1` first.",
+    );
+    let mut bench = at(dir, "model text \"ok\"\n---\nmodel text \"ok\"", Policy::Full, false);
+    assert_eq!(bench.run("/fix 7").await, TurnEnd::Done);
+    let notes = bench.notes().join("\n");
+    assert!(notes.contains("Fix issue 7. Look at (output of `git log 7`) first."), "{notes}");
+    assert!(notes.contains("run that command first with your tool"), "nothing was run: {notes}");
+    let names: Vec<&str> = bench.menu.commands.iter().map(|command| command.name.as_str()).collect();
+    assert_eq!(names, ["fix", "init", "review"], "and UIs know it");
+    assert_eq!(bench.run("please /fix 8").await, TurnEnd::Done);
+    assert!(!bench.notes().join("\n").contains("issue 8"));
+}
