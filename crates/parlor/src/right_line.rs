@@ -229,7 +229,7 @@ fn names(word: &str, unknown: &str) -> bool {
 
 fn right(word: &str) -> Option<&'static Right> {
     let is = |known: &&str| *known == word || word.len() > 2 && known.eq_ignore_ascii_case(word);
-    RIGHT.iter().find(|(words, _)| words.iter().any(|known| is(&known))).map(|(_, right)| right)
+    RIGHT.iter().find(|(words, _)| words.iter().any(is)).map(|(_, right)| right)
 }
 
 fn words(of: &[&str]) -> Vec<String> {

@@ -4,7 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panic")]
 
 use crate::pages::{commands, refused, root};
-use crate::screens::walk;
+use crate::screens::walk_all;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -223,9 +223,7 @@ fn every_example_does_what_it_says_or_is_known_to_need_more() {
     assert!(ran > 50 && left <= MOST_NOT_RUN, "{ran} are run, {left} are not");
     let walked: BTreeSet<&String> = tried.iter().flat_map(|one| &one.walked).collect();
     assert!(walked.len() >= ON_A_SCREEN.len(), "{walked:?}");
-    for example in walked {
-        walk(example);
-    }
+    walk_all(walked.into_iter().map(String::as_str));
 }
 
 /// A home of its own, with what the examples speak of.

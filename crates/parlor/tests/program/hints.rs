@@ -4,7 +4,7 @@
 
 use crate::helps::Home;
 use crate::pages::{commands, refused, root};
-use crate::screens::walk;
+use crate::screens::walk_all;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::process::Command;
@@ -218,9 +218,7 @@ fn what_a_message_tells_to_type_does_what_it_says() {
     assert_eq!(unused, Vec::<&str>::new(), "nothing says these");
     assert!(ran > 45 && left <= MOST_NOT_RUN, "{ran} are run, {left} are not");
     assert!(walked.len() > 5, "{walked:?}");
-    for hint in walked {
-        walk(&hint);
-    }
+    walk_all(walked.iter().map(String::as_str));
 }
 
 #[test]
