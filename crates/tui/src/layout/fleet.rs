@@ -254,7 +254,8 @@ fn told(line: &Line, model: &Model) -> Vec<Row> {
     let (dim, text) = (look.theme.style(Role::Dim), look.theme.style(Role::Text));
     // A title that is cut above stands here whole, and what it says where there is no column for it.
     let mut words = vec![(title(line, model, usize::MAX), text)];
-    words.extend(Some((about(line), text)).filter(|(about, _)| !about.is_empty()));
+    let about = about(line);
+    words.extend((!about.is_empty() && about != clean_line(&line.title)).then_some((about, text)));
     // Where there are no columns for them they are told here.
     let narrow = look.columns < WIDE;
     let facts = [since(line, model.screen.window.now()), place(line), cost(line)];

@@ -145,7 +145,7 @@ impl Files {
 
 /// Those nearest to the folder first, then the shortest.
 fn sorted(mut paths: Vec<String>) -> Vec<String> {
-    paths.sort_by_key(|path| (path.matches('/').count(), path.len()));
+    paths.sort_by_cached_key(|path| (path.matches('/').count(), path.len()));
     paths
 }
 

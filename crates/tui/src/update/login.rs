@@ -62,8 +62,7 @@ pub(super) fn hear(model: &mut Model, news: LoginNews, fx: &mut Vec<Fx>) {
             if model.screen.over.login().is_some() {
                 model.screen.over.close();
             }
-            // The newest stands first: the lines can be read downwards.
-            said.iter().rev().for_each(|line| model.toast(Level::Success, clean_line(line)));
+            said.iter().for_each(|line| model.toast(Level::Success, clean_line(line)));
             if let Some(note) = note {
                 let about = model.screen.start.about().note.clone();
                 model.screen.start.note(crate::about::Note {

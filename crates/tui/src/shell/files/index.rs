@@ -27,8 +27,13 @@ pub(super) fn paths(folder: &Path) -> Vec<String> {
     let names = OBJECT.into_iter().find_map(|object| names(&bytes, object)).unwrap_or_default();
     let mut paths: Vec<String> =
         names.iter().filter_map(|name| name.strip_prefix(below.as_str())).map(str::to_owned).collect();
-    let mut folders: Vec<String> =
-        paths.iter().flat_map(|path| path.match_indices('/').map(|(at, _)| path[..=at].to_owned())).collect();
+    // Files of a folder follow each other: each folder is looked at once.
+    let mut parents: Vec<&str> =
+        paths.iter().filter_map(|path| path.rfind('/').map(|at| &path[..=at])).collect();
+    parents.dedup();
+    let above =
+        |path: &&str| path.match_indices('/').map(|(at, _)| path[..=at].to_owned()).collect::<Vec<_>>();
+    let mut folders: Vec<String> = parents.iter().flat_map(above).collect();
     folders.sort_unstable();
     folders.dedup();
     paths.append(&mut folders);
