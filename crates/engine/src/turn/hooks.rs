@@ -90,8 +90,8 @@ impl Turn {
         }
         let kind = AskKind::Confirm {
             message: format!(
-                "{what}\nThey run in the sandbox: they read what commands may read, write in the project and have no network. They \
-                 can deny what the agent does and add to what it reads; they allow nothing."
+                "{what}\nThey run in the sandbox: they read what commands may read, write in the project and in temp, and have no \
+                 network. They can deny what the agent does and add to what it reads; they allow nothing."
             ),
             yes: Some("Run them".to_owned()),
             no: Some("Not now".to_owned()),

@@ -150,7 +150,10 @@ async fn a_hook_that_is_broken_or_slow_denies_nothing_and_is_told() {
 
 #[tokio::test]
 async fn a_projects_hook_runs_after_a_yes_in_the_sandbox_and_not_before() {
-    let hook = "touch ran; cat /etc/hostname > ../out 2>/dev/null; exit 0";
+    // Not below temp, where every hook may write.
+    let outside = tempfile::tempdir_in(std::env::home_dir().unwrap()).unwrap();
+    let outside = outside.path().join("out");
+    let hook = &format!("touch ran; touch {} 2>/dev/null; exit 0", outside.display());
     let script = format!("{WRITES}\n---\n{WRITES}");
     let mut bench = theirs(&script, &[("PreToolUse", "", hook)], false);
     bench.closings = vec![answered(Answer::Confirmed(false))];
@@ -163,7 +166,7 @@ async fn a_projects_hook_runs_after_a_yes_in_the_sandbox_and_not_before() {
     assert_eq!(bench.run("write").await, TurnEnd::Done);
     if Guard::new(&echo(), &["__guard"]).holds() {
         assert!(bench.work().join("ran").exists());
-        assert!(!bench.dir.path().join("out").exists(), "it writes nowhere but in the project");
+        assert!(!outside.exists(), "it writes nowhere but in the project and in temp");
     } else {
         assert!(notices(&bench).iter().any(|text| text.contains("only in the sandbox")));
     }

@@ -29,6 +29,11 @@ fn lair(world: &World) -> PathBuf {
     let server = serde_json::json!({"command": format!("sh{EVIL}"), "args": [EVIL]});
     let servers = serde_json::json!({"mcpServers": {format!("evil{EVIL}"): server, "plain": server}});
     world.put(lair.join(".mcp.json"), servers.to_string());
+    let hook = serde_json::json!({"type": "command", "command": format!("touch ran{EVIL}")});
+    let group = serde_json::json!({"matcher": EVIL, "hooks": [hook]});
+    let groups = serde_json::json!([group, {"hooks": [hook]}]);
+    let hooks = serde_json::json!({"hooks": {"PreToolUse": groups, format!("Evil{EVIL}"): groups}});
+    world.put(lair.join(".parlor/hooks.json"), hooks.to_string());
     let skill = format!("---\nname: evil\ndescription: does {EVIL}\n---\n{EVIL}\n");
     world.put(lair.join(".parlor/skills/evil/SKILL.md"), skill);
     // One without the controls that make a skill's head unreadable.
@@ -92,6 +97,13 @@ const SHOWN: &[&[&str]] = &[
     &["mcp", "approve", EVIL],
     &["mcp", "test", EVIL],
     &["mcp", "forget", EVIL],
+    &["mcp", "import"],
+    &["mcp", "import", EVIL],
+    &["hooks"],
+    &["hooks", "list"],
+    &["hooks", "approve", EVIL],
+    &["hooks", "forget", EVIL],
+    &["hooks", "forget"],
     &["skills"],
     &["rules"],
     &["rules", "--all", "--json"],
@@ -191,7 +203,7 @@ const SHOWN: &[&[&str]] = &[
 fn no_plain_command_lets_a_hostile_project_command_the_terminal() {
     let world = World::new(None);
     let lair = lair(&world);
-    names_every_command(&world, SHOWN, &[&[], &["sessions"], &["mcp"]]);
+    names_every_command(&world, SHOWN, &[&[], &["sessions"], &["mcp"], &["hooks"]]);
     let parlor = |args: &[&str]| {
         let mut command = world.parlor(args);
         command.current_dir(&lair);

@@ -398,3 +398,47 @@ fn an_mcp_server_comes_in_by_no_door_whatever_it_is_let_reach() {
         assert_eq!(world.outside(&attack, &["enter", &serving.socket.display().to_string()]), "let in\n");
     });
 }
+
+#[test]
+fn a_hook_comes_in_by_no_door_whoever_wrote_it_down() {
+    as_each_user(|world| {
+        let attack = world.attack();
+        let serving = world.serve(&[]);
+        let doors = doors(world);
+        let ways = || WAYS.iter().filter(|(_, _, on_leash)| *on_leash);
+        let mut tries: Vec<String> = doors
+            .iter()
+            .flat_map(|door| ways().flat_map(|(way, _, _)| door.attacks(way)))
+            .map(|words| words.join(" "))
+            .collect();
+        tries.push(format!("enter {}", serving.socket.display()));
+        tries.push(format!("enter {}", serving.native_socket(world).display()));
+        // What a hook is told could otherwise be read by a try.
+        let hooks = |of: &str| {
+            let lines =
+                tries.iter().map(|words| format!("{attack} {words} >> tried-{of} 2>&1 < /dev/null; "));
+            let command = lines.chain([format!("echo >> done-{of}")]).collect::<String>();
+            let script = format!("project/{of}.sh");
+            world.put(&script, command);
+            let command = format!("sh {}", world.path(&script).display());
+            json!({"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": command, "timeout": 500}]}]}})
+                .to_string()
+        };
+        world.put("config/hooks.json", hooks("own"));
+        world.folder("project/.parlor");
+        world.put("project/.parlor/hooks.json", hooks("theirs"));
+        let run = || world.parlor(&["--policy", "full", "run", "list files"]).output().unwrap();
+        assert!(run().status.success());
+        assert!(world.path("project/done-own").exists() && !world.path("project/done-theirs").exists());
+        assert!(world.parlor(&["hooks", "approve"]).output().unwrap().status.success());
+        assert!(run().status.success());
+        let own = world.get("project/tried-own");
+        assert_eq!(own.matches("stopped: ").count(), 2 * tries.len(), "{own}");
+        assert!(!own.contains("let in"), "{own}");
+        if world.path("project/done-theirs").exists() {
+            assert!(!world.get("project/tried-theirs").contains("let in"));
+        } else {
+            assert!(tools::sandbox::status().can_hold().is_err(), "it runs where there is a sandbox");
+        }
+    });
+}
