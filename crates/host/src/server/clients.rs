@@ -134,7 +134,7 @@ impl Client {
 
     /// A room of its own. Its folder counts for clients that name none; those of this wire name one with each session.
     async fn room(&self) -> Result<LinkIo, String> {
-        let cwd = self.begins.get().or_else(|| tools::home().map(PathBuf::from));
+        let cwd = self.begins.get().or_else(|| tools::home());
         let wanted = RoomRequest { wire: Some(dialects::OF_CLIENTS), ..RoomRequest::new_in(cwd) };
         let OpenedRoom { socket, .. } = self.rooms.open(wanted).await.map_err(|why| why.to_string())?;
         let limits = Limits::default();
