@@ -14,7 +14,7 @@ use link::websocket::{Knock, NotADoor, WebSocketListener};
 use link::{Incoming, Limits, LinkIo, Outgoing, unix};
 use roles::Lane;
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -134,7 +134,7 @@ impl Client {
 
     /// A room of its own. Its folder counts for clients that name none; those of this wire name one with each session.
     async fn room(&self) -> Result<LinkIo, String> {
-        let cwd = self.begins.get().or_else(|| tools::home());
+        let cwd = self.begins.get().or_else(tools::home);
         let wanted = RoomRequest { wire: Some(dialects::OF_CLIENTS), ..RoomRequest::new_in(cwd) };
         let OpenedRoom { socket, .. } = self.rooms.open(wanted).await.map_err(|why| why.to_string())?;
         let limits = Limits::default();

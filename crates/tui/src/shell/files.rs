@@ -164,10 +164,13 @@ fn walk(folder: &Path) -> impl Iterator<Item = String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::mpsc::{Receiver, channel};
+    use std::sync::mpsc::{Receiver, sync_channel};
+
+    /// More than any of these tests tells or walks.
+    const MANY: usize = 64;
 
     fn teller() -> (Tell, Receiver<(String, Vec<String>)>) {
-        let (send, told) = channel();
+        let (send, told) = sync_channel(MANY);
         let send = Mutex::new(send);
         let tell: Tell = Arc::new(move |query, paths| {
             let _ = send.lock().unwrap().send((query, paths));
@@ -204,9 +207,9 @@ mod tests {
     fn what_fits_is_offered_while_the_walk_goes_on() {
         let files = Files::default();
         let (tell, told) = teller();
-        let (walked, walk) = channel::<String>();
+        let (walked, walk) = sync_channel::<String>(MANY);
         files.known().find("part");
-        let (gathering, at_work) = (files.clone(), tell.clone());
+        let (gathering, at_work) = (files, tell);
         let gatherer = std::thread::spawn(move || {
             let index = || vec!["named/part.rs".to_owned(), "gone/part.rs".to_owned()];
             gathering.gather(index, || walk.into_iter(), (1, Duration::ZERO), &at_work);

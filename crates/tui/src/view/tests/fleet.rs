@@ -153,11 +153,11 @@ fn no_letter_on_a_row_answers_the_question_below_or_elsewhere() {
 #[test]
 fn a_row_is_opened_spoken_to_and_stopped() {
     let (first, second) = (SessionId::from_number(21), SessionId::from_number(22));
-    let say = FleetAct::Say { pid: 7, session: first.clone(), text: "only tests".to_owned(), busy: true };
+    let say = FleetAct::Say { pid: 7, session: first, text: "only tests".to_owned(), busy: true };
     let stop = FleetAct::Stop { pid: 8, session: second.clone() };
     let act = |act| Fx::Fleet(FleetWish::Act(act));
     for (keys, wanted) in [
-        ("<down><enter>", Fx::Leave(ScreenExit::Visit { pid: 8, session: second.clone() })),
+        ("<down><enter>", Fx::Leave(ScreenExit::Visit { pid: 8, session: second })),
         ("sonly tests<enter>", act(say)),
         ("<down>xx", act(stop)),
     ] {
