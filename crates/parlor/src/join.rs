@@ -390,7 +390,11 @@ impl Joined {
         };
         let note = Note { told: new, ..screen::note_on_another(words) };
         let look = UiOptions::of(launch)?.telling(told).saying(prompt).beginning(begin);
-        let look = look.leaving(Some(ScreenExits(Arc::new(agent_list::for_screen))));
+        let exits = ScreenExits {
+            agents: Arc::new(agent_list::for_screen),
+            login: Some(login::on_screen::port(false)),
+        };
+        let look = look.leaving(Some(exits));
         let front = open(None).await?;
         screen::on_runtime(front, open, Restart::Connect, (note, true), self.cwd.clone(), look, true).await
     }
