@@ -107,7 +107,8 @@ fn walk_of(typed: &str) -> &'static Walk {
     let begins = |told: &str| told.strip_suffix('…').is_some_and(|begins| typed.starts_with(begins));
     let exact = WALKS.iter().find(|(told, ..)| *told == typed);
     let found = exact.or_else(|| WALKS.iter().find(|(told, ..)| begins(told)));
-    found.unwrap_or_else(|| panic!("nobody knows what `{typed}` shows: add it to WALKS"))
+    assert!(found.is_some(), "nobody knows what `{typed}` shows: add it to WALKS");
+    found.unwrap()
 }
 
 fn go(home: &Home, typed: &str, steps: &[Step]) -> Option<i32> {
@@ -149,8 +150,8 @@ pub(crate) fn walk(typed: &str) {
         assert_eq!(go(&home, asks, steps), Some(0), "{asks}");
         let listed = said(&home.shell("parlor rules"));
         let row = listed.lines().find(|row| row.contains(NARROWED.0));
-        let row = row.unwrap_or_else(|| panic!("no rule {}:\n{listed}", NARROWED.0));
-        let number = row.split_whitespace().next().unwrap_or_default();
+        assert!(row.is_some(), "no rule {}:\n{listed}", NARROWED.0);
+        let number = row.unwrap().split_whitespace().next().unwrap_or_default();
         line = line.replacen(NARROWED.1, &format!(" {number}"), 1);
     }
     assert_eq!(go(&home, &line, steps), Some(*code), "{line}");
