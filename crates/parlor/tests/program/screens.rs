@@ -108,7 +108,7 @@ fn walk_of(typed: &str) -> &'static Walk {
     let exact = WALKS.iter().find(|(told, ..)| *told == typed);
     let found = exact.or_else(|| WALKS.iter().find(|(told, ..)| begins(told)));
     assert!(found.is_some(), "nobody knows what `{typed}` shows: add it to WALKS");
-    found.unwrap()
+    found.expect("it was just looked for")
 }
 
 fn go(home: &Home, typed: &str, steps: &[Step]) -> Option<i32> {
@@ -151,7 +151,7 @@ pub(crate) fn walk(typed: &str) {
         let listed = said(&home.shell("parlor rules"));
         let row = listed.lines().find(|row| row.contains(NARROWED.0));
         assert!(row.is_some(), "no rule {}:\n{listed}", NARROWED.0);
-        let number = row.unwrap().split_whitespace().next().unwrap_or_default();
+        let number = row.expect("it was just looked for").split_whitespace().next().unwrap_or_default();
         line = line.replacen(NARROWED.1, &format!(" {number}"), 1);
     }
     assert_eq!(go(&home, &line, steps), Some(*code), "{line}");
