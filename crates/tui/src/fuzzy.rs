@@ -25,10 +25,12 @@ pub(crate) struct Best {
 }
 
 impl Best {
+    /// Nothing was looked at yet; `most` are kept.
     pub(crate) fn of(query: &str, most: usize) -> Best {
         Best { query: query.to_owned(), most, seen: 0, best: Vec::new() }
     }
 
+    /// What they are to fit.
     pub(crate) fn query(&self) -> &str {
         &self.query
     }

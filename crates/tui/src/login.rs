@@ -68,6 +68,7 @@ impl LoginForm {
         &self.provider
     }
 
+    /// How far the person has come.
     pub(crate) fn state(&self) -> &LoginState {
         &self.state
     }
@@ -90,7 +91,7 @@ impl LoginForm {
         }
     }
 
-    /// What a key does.
+    /// Writes, asks for a try or closes the form.
     pub(crate) fn key(&mut self, key: Key) -> LoginStep {
         match (&self.state, key.code, key.ctrl, key.alt) {
             (LoginState::Trying, Code::Esc, ..) => {

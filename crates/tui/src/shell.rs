@@ -53,7 +53,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use terminal::Terminal;
 use tokio::sync::{mpsc, watch};
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 /// Between two frames that show what came in, at least.
@@ -254,7 +254,7 @@ pub async fn run(
         keeping,
         gallery,
         command: None,
-        login: None,
+        logins: JoinSet::new(),
         wishes,
     };
     shell.perform(fx);
@@ -323,8 +323,8 @@ struct Shell {
     gallery: gallery::Gallery,
     /// The person's command under way.
     command: Option<command::Running>,
-    /// A key that is tried.
-    login: Option<AbortHandle>,
+    /// A key that is tried, and who looks for providers.
+    logins: JoinSet<()>,
     /// Settings on their way to be kept, one after the other.
     kept: mpsc::Sender<(Setting, &'static str)>,
     keeping: JoinSet<()>,

@@ -78,7 +78,7 @@ const STARTS: &[Start] = &[
     Start {
         file: "crates/host/src/rooms/detach.rs",
         count: 2,
-        program: "Parlor, as a room or a server",
+        program: "Parlor, as a session process or a server",
         leash: "none",
         why: "`parlor up`; the first is a program in between that ends at once",
     },

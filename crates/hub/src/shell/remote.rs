@@ -369,7 +369,7 @@ impl Shell {
         let more = if said.len() < raw.trim().len() { "…" } else { "" };
         let text = format!(
             "The runtime has not greeted, and says something else: {said}{more}\nIf it is another program than you meant, stop this and \
-             name the right one or its wire; it is waited for."
+             name the right one or its protocol; it is waited for."
         );
         let text = remote.with_stderr(text);
         remote.odd = Some(text.clone());

@@ -185,7 +185,7 @@ pub(super) const STEPS: &[Step] = &[
     Step {
         name: "bridge",
         title: "any UI on any agent",
-        words: "This opens Parlor's UI on the protocol codelia, an agent that speaks lemon, and\nbetween them a bridge. Write \"list files\" and read the answer: it went through\nboth wires, there and back.",
+        words: "This opens Parlor's UI on the protocol codelia, an agent that speaks lemon, and\nbetween them a bridge. Write \"list files\" and read the answer: it went through\nboth protocols, there and back.",
         opens: Opens::Bridge,
         needs: None,
         makes: &[],

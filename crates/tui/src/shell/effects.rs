@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use tokio::sync::mpsc;
-use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 /// Longest text that is put on the clipboard through the terminal.
@@ -126,7 +125,7 @@ impl Shell {
             Fx::FindProviders => {
                 if let Some(port) = self.login_port() {
                     let inbox = self.inbox.clone();
-                    tokio::task::spawn_blocking(move || {
+                    self.logins.spawn_blocking(move || {
                         let _ = inbox.blocking_send(Msg::Login(LoginNews::Providers((port.providers)())));
                     });
                 }
@@ -134,14 +133,13 @@ impl Shell {
             Fx::Login { provider, key, keep } => {
                 if let Some(port) = self.login_port() {
                     let (inbox, given) = (self.inbox.clone(), (port.give)(provider, key, keep));
-                    let task = tokio::spawn(async move {
+                    self.logins.spawn(async move {
                         let news = given.await;
                         let _ = inbox.send(Msg::Login(news)).await;
                     });
-                    self.login = Some(task.abort_handle());
                 }
             }
-            Fx::StopLogin => self.login.take().iter().for_each(AbortHandle::abort),
+            Fx::StopLogin => self.logins.abort_all(),
             Fx::Leave(exit) => {
                 let session = match exit {
                     // They come back to it, whatever was said there.

@@ -1,5 +1,8 @@
 //! `/login` in the screen: whose key it is, the key, and what came of it.
 
+#[cfg(test)]
+mod tests;
+
 use super::lists;
 use crate::clean::{clean, clean_line};
 use crate::login::{LoginForm, LoginStep};

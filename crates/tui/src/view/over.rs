@@ -174,6 +174,7 @@ fn finding(find: &Finding, model: &Model, area: Rect, buf: &mut Buffer, links: &
     Position::new(x.min(area.right().saturating_sub(1)), y)
 }
 
+/// Draws the first line.
 pub(super) fn head(title: &str, model: &Model, area: Rect, buf: &mut Buffer, links: &mut Links) {
     let row = Row::of(
         format!(" {} ", fit(title, appearance(model).columns)),

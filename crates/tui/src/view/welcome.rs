@@ -61,6 +61,7 @@ pub(super) fn rows(model: &Model, high: usize) -> Vec<Row> {
     rows.extend(told.into_iter().take(left));
     if let Some(last) = rows.last_mut().filter(|_| is_cut && left > 0) {
         let words = fit_words(last.text().trim_end(), look.columns.saturating_sub(width(THE_REST)));
+        let words = words.trim_end_matches('…').to_owned();
         *last = Row::from(vec![look.piece(words, Role::Text), look.piece(THE_REST, Role::Dim)]);
     }
     rows.extend(examples(model, look, room - rows.len()));

@@ -208,7 +208,7 @@ fn screens_say_what_they_mean() {
             &["offline/offline              100k context · free: built in, needs no key\n"],
             &[],
         ),
-        (first_told, (40, 30), &["/home/ann/.config/parlor/\n     config.toml"], &[]),
+        (first_told, (40, 30), &["! theme cannot be drak", " … /notices shows all\n"], &["……", "… …"]),
         (error, (40, 30), &[">  ↑ brings your prompt back\n"], &["ask anything"]),
         (error, (80, 24), &[">  ↑ brings your prompt back · / commands · ? keys\n"], &["ask for"]),
         (error, (80, 24), &["overloaded\n   wait a minute", "/model\n\n ── failed after 4.2s"], &["`"]),
