@@ -92,7 +92,7 @@ pub const SETTINGS: &[KnownSetting] = &[
         "start_within_s",
         "120",
         "none",
-        "seconds that another program's agent may take to start, 1 to 86400; without it a terminal waits while it lives, and who has none 30 s in which it writes nothing",
+        "seconds that another program's agent has for its start, 1 to 86400; without it a terminal waits while it lives, and who has none 30 s in which it writes nothing",
     ),
     top(
         "servers_within_s",
@@ -170,7 +170,7 @@ pub const SETTINGS: &[KnownSetting] = &[
         "start_within_s",
         "300",
         "the one for all agents",
-        "seconds that it may take to start, also of an agent that is listed elsewhere",
+        "seconds that it has for its start, also of an agent that is listed elsewhere",
     ),
     inside(
         EXTENSION,

@@ -1,6 +1,8 @@
 //! What is told to be typed and opens a screen is typed on one: the examples of help, the hints of messages, the blocks of pages. Each shows
 //! what it is for, and is left by its own keys.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panic")]
+
 use crate::helps::Home;
 use testkit::{Screen, said};
 
@@ -108,7 +110,7 @@ fn walk_of(typed: &str) -> &'static Walk {
     let exact = WALKS.iter().find(|(told, ..)| *told == typed);
     let found = exact.or_else(|| WALKS.iter().find(|(told, ..)| begins(told)));
     assert!(found.is_some(), "nobody knows what `{typed}` shows: add it to WALKS");
-    found.expect("it was just looked for")
+    found.unwrap()
 }
 
 fn go(home: &Home, typed: &str, steps: &[Step]) -> Option<i32> {
@@ -151,7 +153,7 @@ pub(crate) fn walk(typed: &str) {
         let listed = said(&home.shell("parlor rules"));
         let row = listed.lines().find(|row| row.contains(NARROWED.0));
         assert!(row.is_some(), "no rule {}:\n{listed}", NARROWED.0);
-        let number = row.expect("it was just looked for").split_whitespace().next().unwrap_or_default();
+        let number = row.unwrap().split_whitespace().next().unwrap_or_default();
         line = line.replacen(NARROWED.1, &format!(" {number}"), 1);
     }
     assert_eq!(go(&home, &line, steps), Some(*code), "{line}");
