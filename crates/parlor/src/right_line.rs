@@ -77,7 +77,7 @@ fn in_shell(word: &str) -> String {
 }
 
 /// A line on its way to being right.
-struct Line {
+struct Mended {
     words: Vec<String>,
     /// The file that its stdout goes into.
     into: Option<String>,
@@ -147,8 +147,8 @@ fn read(words: &[String]) -> Result<(), Option<Wrong>> {
 }
 
 /// The line with each wrong word put right.
-fn corrected(cli: &Command, typed: &[String]) -> Option<Line> {
-    let mut line = Line { words: typed.to_vec(), into: None };
+fn corrected(cli: &Command, typed: &[String]) -> Option<Mended> {
+    let mut line = Mended { words: typed.to_vec(), into: None };
     let is_ours = typed.first().is_some_and(|first| cli.find_subcommand(first).is_some());
     for _ in 0..MOST_SLIPS {
         match read(&line.words) {
@@ -163,7 +163,7 @@ fn corrected(cli: &Command, typed: &[String]) -> Option<Line> {
 }
 
 /// Whether each flag that was put into the line does something there: those of all commands are taken behind any.
-fn heeds(cli: &Command, line: &Line, typed: &[String]) -> bool {
+fn heeds(cli: &Command, line: &Mended, typed: &[String]) -> bool {
     let Some(at) = command_at(cli, line) else { return true };
     let new = ours(line).filter(|word| word.starts_with("--") && !typed.contains(word));
     let mut named = new.filter_map(|word| word.split('=').next()?.strip_prefix("--"));
@@ -180,15 +180,15 @@ fn is_prompt(words: &[String]) -> bool {
 }
 
 /// Several words without a flag, as one prompt.
-fn joined(cli: &Command, typed: &[String]) -> Option<Line> {
+fn joined(cli: &Command, typed: &[String]) -> Option<Mended> {
     let is_ours = typed.first().is_some_and(|first| cli.find_subcommand(first).is_some());
     let is_prompt = is_prompt(typed) && !is_ours && !typed.iter().any(|word| word.starts_with('-'));
-    let line = Line { words: vec![typed.join(" ")], into: None };
+    let line = Mended { words: vec![typed.join(" ")], into: None };
     (is_prompt && read(&line.words).is_ok()).then_some(line)
 }
 
 /// Puts one word right.
-fn mend(cli: &Command, line: &mut Line, wrong: &Wrong, is_ours: bool) -> Option<()> {
+fn mend(cli: &Command, line: &mut Mended, wrong: &Wrong, is_ours: bool) -> Option<()> {
     if foreign_first(cli, line).is_some() {
         return Some(());
     }
@@ -217,7 +217,7 @@ fn mend(cli: &Command, line: &mut Line, wrong: &Wrong, is_ours: bool) -> Option<
 }
 
 /// The words before those of another program.
-fn ours(line: &Line) -> impl Iterator<Item = &String> {
+fn ours(line: &Mended) -> impl Iterator<Item = &String> {
     line.words.iter().take_while(|word| *word != END)
 }
 
@@ -237,7 +237,7 @@ fn words(of: &[&str]) -> Vec<String> {
 }
 
 /// The first word, where it is a command of another program or one of ours that was misspelt.
-fn foreign_first(cli: &Command, line: &mut Line) -> Option<()> {
+fn foreign_first(cli: &Command, line: &mut Mended) -> Option<()> {
     let first = line.words.first().filter(|first| {
         !first.starts_with('-')
             && !first.contains(char::is_whitespace)
@@ -268,14 +268,14 @@ fn foreign_first(cli: &Command, line: &mut Line) -> Option<()> {
 }
 
 /// Does with a word what is right for it.
-fn put(cli: &Command, line: &mut Line, at: usize) -> Option<()> {
+fn put(cli: &Command, line: &mut Mended, at: usize) -> Option<()> {
     let word = line.words.get(at)?.clone();
     let (name, value) = match word.split_once('=').filter(|_| word.starts_with('-')) {
         Some((name, value)) => (name, Some(value.to_owned())),
         None => (word.as_str(), None),
     };
     // A value behind `=`, or the next word.
-    let taken = |line: &mut Line| {
+    let taken = |line: &mut Mended| {
         let value = value.clone().or_else(|| line.words.get(at + 1).cloned());
         line.words.drain(at..(at + if word.contains('=') { 1 } else { 2 }).min(line.words.len()));
         value
@@ -293,6 +293,10 @@ fn put(cli: &Command, line: &mut Line, at: usize) -> Option<()> {
             "text" | "plain" => {}
             _ => return None,
         },
+        Right::Served => {
+            let (word, _) = argv_compat::words_in_help().next()?;
+            line.words[at] = word.to_owned();
+        }
         Right::Is(new) => {
             let mut new = words(new);
             let is_command = cli.find_subcommand(&new[0]).is_some();
@@ -310,12 +314,12 @@ fn put(cli: &Command, line: &mut Line, at: usize) -> Option<()> {
 }
 
 /// The place of the command in a line, if it has one.
-fn command_at(cli: &Command, line: &Line) -> Option<usize> {
+fn command_at(cli: &Command, line: &Mended) -> Option<usize> {
     ours(line).position(|word| cli.find_subcommand(word).is_some())
 }
 
 /// A flag that is not known there.
-fn flag(cli: &Command, line: &mut Line, at: usize) -> Option<()> {
+fn flag(cli: &Command, line: &mut Mended, at: usize) -> Option<()> {
     let word = line.words[at].clone();
     let name = word.split('=').next()?;
     let command = command_at(cli, line).filter(|command| *command < at);
@@ -344,7 +348,7 @@ fn flag(cli: &Command, line: &mut Line, at: usize) -> Option<()> {
 }
 
 /// A word that is no flag and stands where none is taken.
-fn bare(cli: &Command, line: &mut Line, at: usize, is_ours: bool) -> Option<()> {
+fn bare(cli: &Command, line: &mut Mended, at: usize, is_ours: bool) -> Option<()> {
     let word = line.words[at].clone();
     if argv_compat::words_in_help().any(|(served, _)| served == word) {
         line.words.remove(at);
@@ -384,7 +388,7 @@ fn bare(cli: &Command, line: &mut Line, at: usize, is_ours: bool) -> Option<()> 
 }
 
 /// One prompt of the words from there to the next flag.
-fn join_from(line: &mut Line, from: usize) -> Option<()> {
+fn join_from(line: &mut Mended, from: usize) -> Option<()> {
     let count = line.words[from..].iter().take_while(|word| !word.starts_with('-')).count();
     let words = &line.words[from..from + count];
     let prompt = is_prompt(words).then(|| words.join(" "))?;
@@ -393,7 +397,7 @@ fn join_from(line: &mut Line, from: usize) -> Option<()> {
 }
 
 /// A value that is none there, where another is meant by it.
-fn value(line: &mut Line, wrong: &Wrong) -> Option<()> {
+fn value(line: &mut Mended, wrong: &Wrong) -> Option<()> {
     let flag = wrong.word.split([' ', '=']).next()?;
     let lower = wrong.value.to_lowercase();
     let mode = mode_meant(&wrong.value).filter(|_| flag == "--policy");

@@ -21,6 +21,8 @@ use roles::fidelity::Sources;
 pub use runtime_role::NativeRuntime;
 pub use ui_role::NativeUi;
 
+/// Where an author reads on.
+const HINT: &str = "`parlor help native-protocol` has an example of each line";
 /// The protocol we speak. It rises when an older peer could not understand a line that it must understand.
 pub const PROTOCOL: u32 = 1;
 /// The oldest protocol we still speak.

@@ -162,7 +162,7 @@ impl NativeRuntime {
         // A ticket that is under way belongs to another command: its settlement is still to come.
         let ticket = ticket.filter(|t| !self.pending.values().any(|origin| *origin == Origin::Peer(*t)));
         cx.drift(Drift::new("line", why.to_owned(), text));
-        complain(cx, About::Line, ticket, why, Some(super::ui_role::HINT));
+        complain(cx, About::Line, ticket, why, Some(super::HINT));
     }
 
     /// Where a session stands, as the peer hashes it. One that has not greeted yet may be of any revision: the first always has a hash.

@@ -10,8 +10,8 @@ use super::wire::{
     About, Attached, Complaint, Cursor, FromRuntime, FromUi, Hello as HelloLine, Settled, Wanted,
 };
 use super::{
-    MAX_COMPLAINTS, MAX_PENDING, MAX_REPLAY, MAX_REPLAY_BYTES, MAX_RESYNCS, MIN_PROTOCOL, PROTOCOL, REVISION,
-    capability,
+    HINT, MAX_COMPLAINTS, MAX_PENDING, MAX_REPLAY, MAX_REPLAY_BYTES, MAX_RESYNCS, MIN_PROTOCOL, PROTOCOL,
+    REVISION, capability,
 };
 use domain::command::{Command, LibraryCommand, Refusal, RefusalKind, Target};
 use domain::event::{Body, ContextEvent, Event, MessageEvent, SessionEvent};
@@ -24,8 +24,6 @@ use std::sync::Arc;
 use wire::lines::MAX_LINE;
 
 const HANDSHAKE: TimerKey = TimerKey(1);
-/// Where an author reads on.
-pub(super) const HINT: &str = "`parlor help native-protocol` has an example of each line";
 
 /// The UI's end of a native link. It may be opened again after the link was lost; it then resumes where it was.
 #[derive(Debug, Default)]

@@ -4,6 +4,8 @@
 pub(super) enum Right {
     /// These words; what stands behind stays.
     Is(&'static [&'static str]),
+    /// The word that editors are told.
+    Served,
     /// Nothing.
     Out,
     /// Nothing, and its value goes with it.
@@ -80,7 +82,7 @@ pub(super) const RIGHT: &[(&[&str], Right)] = &[
     (&["ui", "gui", "browser", "app", "desktop", "dashboard"], Right::Is(&["web"])),
     (&["agent"], Right::Is(&["agents"])),
     (&["--agent", "connect"], Right::Is(&["attach"])),
-    (&["mcp-server", "app-server", "proto"], Right::Is(&["acp"])),
+    (&["mcp-server", "app-server", "proto"], Right::Served),
     (&["completion", "--completion", "--completions"], Right::Is(&["completions"])),
     (&["manual"], Right::Is(&["man"])),
     (&["docs", "doc"], Right::Is(&["help", "topics"])),

@@ -1,8 +1,7 @@
 //! What cannot be used is answered, and the link lives on.
 
 use super::{greeted, hello, runtime};
-use crate::ui_role::HINT;
-use crate::{MAX_COMPLAINTS, MAX_PENDING, NativeUi};
+use crate::{HINT, MAX_COMPLAINTS, MAX_PENDING, NativeUi};
 use expect_test::expect;
 use proptest::prelude::*;
 use roles::{Hello, Line, Reason};
