@@ -67,16 +67,16 @@ export function reach(can: Abilities): Reach {
 /** What the buttons for more than once are called, and what stands before the rule that they make. */
 export const REACH: Record<Reach, { session: string; always: string; rule: string }> = {
   // The rule is not kept that long: only the same action is.
-  same: { session: "The same again", always: "Always", rule: "“Always” allows from now on" },
+  same: { session: "The same again", always: "Always", rule: "“Always” would also allow" },
   theirs: {
     session: "For session",
     always: "Always",
-    rule: "“For session” allows until this session closes, “always” from now on",
+    rule: "“For session” and “Always” would also allow",
   },
   project: {
     session: "For session",
     always: "In this project",
-    rule: "“For session” allows until this session closes, “in this project” for good",
+    rule: "“For session” and “In this project” would also allow",
   },
 };
 

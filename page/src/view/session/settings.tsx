@@ -318,7 +318,7 @@ export function SettingsPanel({ port, state }: { port: SessionPort; state: State
       )}
       {kept.length > 0 && (
         <section>
-          <h3 class="label">Allowed for good · {kept.length}</h3>
+          <h3 class="label">Always allowed · {kept.length}</h3>
           <ul class="list">
             {kept.slice(0, MOST).map((rule) => (
               <li class="row">
