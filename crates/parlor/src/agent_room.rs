@@ -18,8 +18,8 @@ use remote::elsewhere::KeptElsewhere;
 use remote::front::{Approach, Begin, Front, Person};
 use remote::origin::{self, RuntimeAddress};
 
-/// Which agent it is.
-pub(crate) enum Behind {
+/// One begins a session, the other is started again for it.
+pub(crate) enum RoomAgent {
     /// One that is listed, with a new session.
     Listed(String),
     /// The one that a kept session was with.
@@ -27,10 +27,10 @@ pub(crate) enum Behind {
 }
 
 /// Is a room until nobody needs it, it is told to end, or its agent is gone.
-pub(crate) async fn run(launch: Launch, room: Room, behind: Behind) -> anyhow::Result<Exit> {
+pub(crate) async fn run(launch: Launch, room: Room, behind: RoomAgent) -> anyhow::Result<Exit> {
     let standing = Standing::take()?;
     let (dialect, place, kept, named) = match behind {
-        Behind::Listed(name) => {
+        RoomAgent::Listed(name) => {
             let agent = agents::find(&name, &[], output::print_error)?;
             anyhow::ensure!(
                 agent_list::is_agreed(&agent),
@@ -39,7 +39,7 @@ pub(crate) async fn run(launch: Launch, room: Room, behind: Behind) -> anyhow::R
             let place = RuntimeAddress::Command(agent.command.iter().map(Into::into).collect());
             (agent.dialect, place, KeptSession::default(), None)
         }
-        Behind::Kept(KeptElsewhere { session, origin, .. }) => {
+        RoomAgent::Kept(KeptElsewhere { session, origin, .. }) => {
             anyhow::ensure!(
                 origin::is_typed(&origin),
                 "its command was never typed here; go on in a terminal, where you can be asked: parlor --here --resume {session}"

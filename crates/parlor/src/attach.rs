@@ -6,7 +6,7 @@ use crate::headless::{self, PromptRequest, Run};
 use crate::output;
 use crate::screen::{self, UiOptions, Whereabouts};
 use crate::tape::Tape;
-use crate::{aloud, attach_ssh, join, unsupported_flags};
+use crate::{aloud, attach_ssh, unsupported_flags};
 use clap::Args;
 use domain::ids::SessionId;
 use domain::session::Policy;
@@ -152,20 +152,11 @@ pub(crate) async fn attach(mut launch: Launch, mut attach: Attach) -> anyhow::Re
 }
 
 /// The same on an agent that is listed, once the person has agreed to its command.
-async fn attach_listed(mut launch: Launch, mut attach: Attach, name: &str) -> anyhow::Result<Exit> {
+async fn attach_listed(launch: Launch, mut attach: Attach, name: &str) -> anyhow::Result<Exit> {
     let agent = agents::find(name, &attach.registry, output::print_error)?;
     attach.dialect = agent.dialect;
     unsupported_flags::refuse(&launch, attach.dialect)?;
     if let Some(exit) = agent_list::started(&agent, attach.yes).await? {
-        return Ok(exit);
-    }
-    let plain = attach.prompt.is_none() && attach.record.is_none() && attach.session.is_none();
-    // A room knows the lists that every process knows, and no flags but its own.
-    if plain
-        && attach.registry.is_empty()
-        && !attach.require_consent
-        && let Some(exit) = join::agent(&mut launch, &agent).await?
-    {
         return Ok(exit);
     }
     let place = RuntimeAddress::Command(agent.command.iter().map(Into::into).collect());

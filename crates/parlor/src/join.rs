@@ -1,7 +1,7 @@
 //! `parlor` in a terminal while a server runs: the session lives in a room, and the screen is only attached to it. What cannot go that
 //! way has a process of its own, and the first screen says why.
 
-use crate::attach::Handed;
+use crate::attach::{Attach, Handed};
 use crate::exit::{self, Exit};
 use crate::handover::{self, Ended, OURS, Told};
 use crate::interactive::{self, Over};
@@ -18,7 +18,7 @@ use host::launch::Launch;
 use host::mode::{Folder, Ground};
 use host::rooms::{OpenedRoom, RoomRequest, spawn_env};
 use host::{mode, paths, settings, stack};
-use remote::agents::{self, Agent};
+use remote::agents;
 use remote::front::{Approach, Begin, Front, Person};
 use remote::origin::RuntimeAddress;
 use std::ffi::OsString;
@@ -53,16 +53,28 @@ pub(crate) async fn join(launch: &mut Launch) -> anyhow::Result<Option<Exit>> {
     }
 }
 
-/// Shows a listed agent, which the person has agreed to, in a room of its own; `None` when it is started in this terminal.
-pub(crate) async fn agent(launch: &mut Launch, agent: &Agent) -> anyhow::Result<Option<Exit>> {
-    if launch.here || !agent_list::is_agreed(agent) {
-        return Ok(None);
-    }
+/// `parlor attach NAME` while a server runs: shows the agent in a room of its own, once the person has agreed to its command; `None` when it
+/// is started in this terminal.
+pub(crate) async fn attach(launch: &mut Launch, asked: &Attach) -> anyhow::Result<Option<Exit>> {
+    // A room knows the lists that every process knows, and no flags but its own.
+    let is_plain = asked.prompt.is_none() && asked.record.is_none() && asked.session.is_none();
+    let is_plain = is_plain && asked.registry.is_empty() && !asked.require_consent && !launch.here;
+    let name = asked.name.as_deref().filter(|name| is_plain && !name.starts_with(remote::ssh::SCHEME));
+    let Some(name) = name else { return Ok(None) };
     let found = match Control::here().await {
         Ok(None) => return Ok(None),
         Ok(Some(control)) => Ok(control),
         Err(why) => Err(format!("the server is not used: {why:#}")),
     };
+    let agent = agents::find(name, &[], output::print_error)?;
+    unsupported_flags::refuse(launch, agent.dialect)?;
+    if let Some(exit) = agent_list::started(&agent, asked.yes).await? {
+        return Ok(Some(exit));
+    }
+    // What it was agreed to cannot be kept of every command.
+    if !agent_list::is_agreed(&agent) {
+        return Ok(None);
+    }
     let ready = match found {
         Ok(control) => match usable(launch, control).await {
             Ok(control) => of_agent(launch, control, &agent.name).await?,
@@ -338,7 +350,11 @@ impl Joined {
                     output::print_error("rooms that begin from now on know the keys that are kept");
                     stay().await?
                 }
-                ScreenExit::Attach(name) => next(launch, &name, (last.as_ref(), ours.clone())).await?,
+                ScreenExit::Attach(name) => {
+                    // The next one works where this one does.
+                    let launch = Launch { cwd: Some(self.cwd.clone()), ..launch.clone() };
+                    next(&launch, &name, (last.as_ref(), ours.clone())).await?
+                }
                 ScreenExit::GoOn(session) => onto(launch, session).await?,
             };
             match next {

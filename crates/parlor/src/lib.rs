@@ -209,7 +209,13 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
             run::run(cli.launch, run).await
         }
         Some(Sub::Serve(serve)) => serve::serve(cli.launch, serve, cli::flags_of_serve).await,
-        Some(Sub::Attach(attach)) => attach::attach(cli.launch, attach).await,
+        Some(Sub::Attach(asked)) => {
+            let mut launch = cli.launch;
+            match join::attach(&mut launch, &asked).await? {
+                Some(exit) => Ok(exit),
+                None => attach::attach(launch, asked).await,
+            }
+        }
         Some(Sub::Agents(asked)) => Ok(agent_list::list(&asked)),
         Some(Sub::Login(asked)) => login::login(&cli.launch, asked).await,
         Some(Sub::Logout(asked)) => login::logout(&asked),

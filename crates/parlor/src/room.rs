@@ -1,6 +1,6 @@
 //! `parlor __room`: this program as a room, started by a server or a relay.
 
-use crate::agent_room::{self, Behind};
+use crate::agent_room::{self, RoomAgent};
 use crate::aloud;
 use crate::exit::Exit;
 use crate::output;
@@ -43,8 +43,8 @@ pub(crate) async fn run(launch: Launch, asked: Room) -> anyhow::Result<Exit> {
     };
     let room = room::Room { session, idle: Duration::from_secs(idle), log, wire };
     match (agent, kept) {
-        (_, Some(kept)) => agent_room::run(launch, room, Behind::Kept(kept)).await,
-        (Some(name), None) => agent_room::run(launch, room, Behind::Listed(name)).await,
+        (_, Some(kept)) => agent_room::run(launch, room, RoomAgent::Kept(kept)).await,
+        (Some(name), None) => agent_room::run(launch, room, RoomAgent::Listed(name)).await,
         (None, None) => {
             let launch = Launch { own_ui, ..launch };
             room::run(launch, room, aloud::log(), output::stderr_log()).await?;

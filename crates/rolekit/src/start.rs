@@ -20,6 +20,8 @@ pub enum Waits {
 #[derive(Debug, Clone, Default)]
 pub struct Start {
     attended: bool,
+    /// The person has a key for it: in a room of the server they only leave.
+    has_key: bool,
     limit: Option<Duration>,
     begun: Millis,
     stirs: bool,
@@ -29,7 +31,7 @@ impl Start {
     /// A program that was started now.
     pub fn of(hello: &Hello, now: Millis) -> Start {
         let attended = hello.is_attended || (hello.size.is_some() && !hello.is_away);
-        Start { attended, limit: hello.start_within, begun: now, stirs: false }
+        Start { attended, has_key: hello.size.is_some(), limit: hello.start_within, begun: now, stirs: false }
     }
 
     /// The same on a wire where nobody is told that it takes long: the clock counts.
@@ -55,14 +57,13 @@ impl Start {
     /// How long it is waited for, as a sentence for the person.
     pub fn until(&self) -> String {
         let seconds = START_TIMEOUT.as_secs();
-        match (self.limit, self.attended) {
-            (Some(limit), true) => {
-                format!("It gets {} s (start_within_s); Esc twice gives it up before.", limit.as_secs())
-            }
-            (Some(limit), false) => format!("It gets {} s (start_within_s).", limit.as_secs()),
-            (None, true) => "It is waited for while it lives; Esc twice gives it up.".to_owned(),
-            (None, false) => format!("It gets {seconds} s, and as long again whenever it wrote on stderr."),
-        }
+        let time = match (self.limit, self.attended) {
+            (Some(limit), _) => format!("It gets {} s (start_within_s)", limit.as_secs()),
+            (None, true) => "It is waited for while it lives".to_owned(),
+            (None, false) => format!("It gets {seconds} s, and as long again whenever it wrote on stderr"),
+        };
+        let key = if self.attended && self.has_key { "; Esc twice gives it up." } else { "." };
+        time + key
     }
 
     /// Whether it is waited for any longer.
@@ -120,7 +121,7 @@ mod tests {
             assert_eq!(long.due(after(30)), Waits::For(START_TIMEOUT), "silence is no reason");
             assert_eq!(long.due(after(60)), Waits::For(Duration::from_secs(10)));
             assert_eq!(long.due(after(70)), Waits::Over(Duration::from_secs(70)));
-            assert!(long.until().contains("70 s"));
+            assert_eq!(long.until().contains("70 s (start_within_s); Esc twice"), size.is_some());
         }
     }
 }
