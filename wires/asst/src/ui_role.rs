@@ -17,7 +17,9 @@ use domain::port::{Abilities, Ticket};
 use domain::session::SessionSummary;
 use domain::signal::{Level, Signal};
 use hearing::Hearing;
-use roles::{Drift, Hello, Item, Lane, Line, Reason, START_TIMEOUT, Seen, TimerKey, UiCx, UiRole};
+use roles::{
+    Drift, Hello, Item, KNOCK_AFTER, Lane, Line, Reason, START_TIMEOUT, Seen, TimerKey, UiCx, UiRole,
+};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,6 +35,10 @@ const GIVE_UP_AFTER: Duration = Duration::from_secs(180);
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// Whether anybody is there: the document's word for it is `get_status`.
 const PING: &str = "ping";
+/// The id under which a silent runtime is asked how it is: whatever it answers to that is no news. A program of JSON-RPC has to answer the
+/// line as well.
+const KNOCK: &str = "knock";
+const KNOCK_LINE: &str = r#"{"kind":"get_status","jsonrpc":"2.0","id":"knock","method":"get_status"}"#;
 /// Most requests that may be unanswered.
 const MAX_UNANSWERED: usize = 256;
 /// Most conversations whose names are remembered.
@@ -40,6 +46,7 @@ const MAX_CONVERSATIONS: usize = 1024;
 
 const HANDSHAKE_TIMER: TimerKey = TimerKey(1);
 const SILENCE_TIMER: TimerKey = TimerKey(2);
+const KNOCK_TIMER: TimerKey = TimerKey(3);
 /// Timers of requests begin here.
 const FIRST_REQUEST_TIMER: u64 = 1000;
 
@@ -181,6 +188,7 @@ impl AsstUi {
     fn greet(&mut self, cx: &mut UiCx<'_>, version: Option<String>) {
         if self.greeted.is_none() {
             cx.cancel_timer(HANDSHAKE_TIMER);
+            cx.cancel_timer(KNOCK_TIMER);
             self.greeted =
                 Some(version.map_or_else(|| "asst".to_owned(), |version| format!("asst {version}")));
         }
@@ -195,6 +203,9 @@ impl AsstUi {
             _ => self.greet(cx, None),
         }
         let id = response.id(line);
+        if id.as_deref() == Some(KNOCK) {
+            return;
+        }
         let number =
             id.as_deref().and_then(|id| id.strip_prefix("msg-")).and_then(|number| number.parse().ok());
         if let Some(number) = number
@@ -347,6 +358,7 @@ impl UiRole for AsstUi {
         self.patience = hello.patience;
         self.cwd.clone_from(&hello.cwd);
         cx.timer(HANDSHAKE_TIMER, START_TIMEOUT);
+        cx.timer(KNOCK_TIMER, KNOCK_AFTER);
     }
 
     fn line(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, _lane: Lane, line: Line) {
@@ -433,7 +445,9 @@ impl UiRole for AsstUi {
     }
 
     fn timer(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, key: TimerKey) {
-        if key == HANDSHAKE_TIMER && self.greeted.is_none() {
+        if key == KNOCK_TIMER && self.greeted.is_none() {
+            cx.send(KNOCK_LINE.to_owned());
+        } else if key == HANDSHAKE_TIMER && self.greeted.is_none() {
             let seconds = START_TIMEOUT.as_secs();
             let why = format!(
                 "the runtime did not say that it is ready within {seconds} seconds; is it an asst runtime?"
