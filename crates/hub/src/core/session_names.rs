@@ -284,7 +284,10 @@ impl Core {
             _ => None,
         };
         let id = match self.sessions.contains_key(&id) {
-            true => id,
+            true => match begun_as.filter(|_| self.is_untouched(&id)) {
+                Some(asked) => self.keep_by(&id, asked),
+                None => id,
+            },
             false => match self.reopened(command, &summary.id) {
                 Some(kept) => kept,
                 None => self.come_to(summary.id.clone(), &summary.cwd, begun_as),
