@@ -172,7 +172,8 @@ fn a_runtime_that_is_dead_before_it_greets_is_told_in_the_uis_words_and_ends_the
 #[test]
 fn a_program_of_another_wire_is_named_to_the_ui_and_ends_the_bridge() {
     for_all_pairs(|from, says, to| {
-        let other = RUNTIMES.iter().cycle().skip_while(|wire| **wire != to).nth(1).unwrap();
+        // What is next in the list; the last has a greeting that the first takes no notice of.
+        let other = RUNTIMES.iter().skip_while(|wire| **wire != to).nth(1).unwrap_or(&"lemon");
         let what = format!("{from} on {to}, which is {other}");
         let world = World::new();
         let (program, serve) = (env!("CARGO_BIN_EXE_parlor"), ["serve", "--dialect", other, "--stdio"]);
