@@ -8,7 +8,7 @@
 mod registry;
 mod schemas;
 
-pub use registry::{ALL, DRIVEN, NotADialect, driven, named, of_first_line};
+pub use registry::{ALL, DRIVEN, NotADialect, driven, named, of_first_line, stranger};
 #[cfg(feature = "schema")]
 pub use registry::{DERIVED, WriteSchema};
 pub use roles::Dialect;

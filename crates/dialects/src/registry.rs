@@ -49,6 +49,22 @@ pub fn of_first_line(line: &str) -> Option<Dialect> {
     ALL.iter().copied().find(|dialect| (dialect.description().recognises)(line))
 }
 
+/// As which runtimes one speaks that begins with this line, where it is surely not of the wire that was meant.
+pub fn stranger(meant: Dialect, line: &str) -> Option<String> {
+    let greets = |dialect: &Dialect| (dialect.description().greets)(line);
+    if greets(&meant) {
+        return None;
+    }
+    let mut names: Vec<&str> =
+        DRIVEN.iter().filter(|dialect| greets(dialect)).map(|dialect| dialect.name()).collect();
+    let last = names.pop()?;
+    let others = names.join(", ");
+    let names = if others.is_empty() { last.to_owned() } else { format!("{others} or {last}") };
+    Some(format!(
+        "it speaks as a runtime of {names} does, and one of {meant} was meant; name that wire, or the program that you meant"
+    ))
+}
+
 /// No wire of this name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotADialect(&'static [Dialect]);
@@ -108,6 +124,35 @@ mod tests {
             assert_eq!(DRIVEN.iter().filter(|other| *other == dialect).count(), 1, "{dialect}");
         }
         assert_eq!(named("morse"), Err(NotADialect(ALL)));
+    }
+
+    #[test]
+    fn a_program_of_another_wire_is_known_by_its_greeting_and_nothing_else_is() {
+        let lemon = r#"{"type":"ready","cwd":"/w","model":{"provider":"p","id":"m"},"ui":true}"#;
+        let asst = r#"{"type":"ready","timestamp":1,"version":"1.0.0"}"#;
+        let refusal = r#"{"jsonrpc":"2.0","id":"knock","error":{"code":-32601,"message":"no"}}"#;
+        let acp = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":1}}"#;
+        let mcp = r#"{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025","serverInfo":{}}}"#;
+        for (line, meant, names) in [
+            (lemon, asst::DIALECT, Some("lemon")),
+            (lemon, lemon::DIALECT, None),
+            (asst, lemon::DIALECT, Some("asst")),
+            (asst, asst::DIALECT, None),
+            (refusal, lemon::DIALECT, Some("codelia, openagent or acp")),
+            (refusal, acp::DIALECT, None),
+            (acp, openagent::DIALECT, Some("acp")),
+            (acp, acp::DIALECT, None),
+            (mcp, codelia::DIALECT, None),
+            (r#"{"hello":{"protocol":1}}"#, claude::DIALECT, Some("native")),
+            (r#"{"type":"ready"}"#, native::DIALECT, None),
+            (r#"{"type":"event","event":{}}"#, native::DIALECT, None),
+            ("Welcome to runtime 3000!", lemon::DIALECT, None),
+            ("[1]", lemon::DIALECT, None),
+        ] {
+            let told = stranger(meant, line);
+            let named = told.as_deref().and_then(|told| told.split(" of ").nth(1)?.split(" does").next());
+            assert_eq!(named, names, "{line} where {meant} was meant");
+        }
     }
 
     #[test]

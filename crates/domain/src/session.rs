@@ -84,6 +84,20 @@ pub struct ModelEntry {
     pub thinks: Option<bool>,
 }
 
+impl ModelEntry {
+    /// A model of which nothing but its name is known.
+    pub fn new(model: ModelRef) -> ModelEntry {
+        ModelEntry {
+            model,
+            context_window: None,
+            max_output: None,
+            price_input: None,
+            price_output: None,
+            thinks: None,
+        }
+    }
+}
+
 /// How an MCP server is.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(transform = crate::written::plain))]

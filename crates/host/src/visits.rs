@@ -39,5 +39,6 @@ async fn seat(session: &SessionId, answers: bool) -> anyhow::Result<RemoteSeat> 
         errands: None,
         last_lines: None,
         ended: None,
+        stranger: None,
     })
 }

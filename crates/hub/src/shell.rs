@@ -98,7 +98,12 @@ pub struct RemoteSeat {
     pub last_lines: Option<LastLines>,
     /// Tells why its link is over, where more can be known than that.
     pub ended: Option<Ended>,
+    /// Knows the greetings of other wires.
+    pub stranger: Option<Stranger>,
 }
+
+/// Tells of a line that came before a greeting as what its runtime speaks, where that is surely not what was meant.
+pub type Stranger = Box<dyn Fn(&str) -> Option<String> + Send>;
 
 /// How a program ended, in words; takes a moment, once its link is over.
 pub type Ended = Pin<Box<dyn Future<Output = Option<String>> + Send>>;

@@ -14,7 +14,7 @@ use host::guests::Listening;
 use host::launch::Launch;
 use host::{paths, peer_trust, stack};
 use hub::core::Sharing;
-use hub::{Ended, ForeignKeeping, Hub, LastLines, Log, RemoteSeat};
+use hub::{Ended, ForeignKeeping, Hub, LastLines, Log, RemoteSeat, Stranger};
 use link::child::{self, Child, Exit, Restarted, start_again_on};
 use link::{Limits, LinkIo, unix};
 use roles::{Hello, Lane};
@@ -279,7 +279,8 @@ impl Front {
         };
         // A UI of ours tells it by itself.
         let ended = if person == Person::Beyond { program.as_ref().map(Program::ended) } else { None };
-        let seat = RemoteSeat { role, link, hello, lossless, errands: None, last_lines, ended };
+        let stranger: Option<Stranger> = Some(Box::new(move |line| dialects::stranger(dialect, line)));
+        let seat = RemoteSeat { role, link, hello, lossless, errands: None, last_lines, ended, stranger };
         let sharing = match person {
             Person::Among { answers } => Sharing::among(answers),
             Person::There | Person::Beyond | Person::Away => Sharing::Alone,

@@ -1,4 +1,4 @@
-//! Looks at a client's first line, by which its wire is recognised. What cannot be read has nothing.
+//! Looks at the first line of a client or a runtime, by which its wire is recognised. What cannot be read has nothing.
 
 use serde_json::Value;
 
@@ -21,4 +21,15 @@ pub fn has_any(line: &str, member: &str, inner: &[&str]) -> bool {
 /// Whether this member is a number.
 pub fn has_number(line: &str, member: &str) -> bool {
     read(line).get(member).is_some_and(Value::is_number)
+}
+
+/// Whether this member is this text.
+pub fn is(line: &str, member: &str, text: &str) -> bool {
+    read(line).get(member).is_some_and(|value| value == text)
+}
+
+/// Whether a runtime that speaks JSON-RPC may begin with this line: it answers the greeting, with any of these members, or refuses what
+/// was said to it.
+pub fn greets_by_rpc(line: &str, result: &[&str]) -> bool {
+    has(line, &["jsonrpc", "error"]) || has(line, &["jsonrpc"]) && has_any(line, "result", result)
 }

@@ -53,6 +53,22 @@ pub fn find<'a>(name: &str, among: impl Iterator<Item = &'a SessionId> + Clone) 
     })
 }
 
+/// A text for a client, with sessions by the names that it knows them by.
+pub fn in_words(text: &str) -> String {
+    let mut parts = text.split(USUAL);
+    let mut told = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(part.len());
+        let (number, rest) = part.split_at(end);
+        match is_number(number) {
+            true => told.extend(number.chars().rev()),
+            false => told.extend([USUAL, number]),
+        }
+        told.push_str(rest);
+    }
+    told
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,5 +110,11 @@ mod tests {
             let session = parsed(&id);
             prop_assert_eq!(read(&write(&session)), Some(session));
         }
+    }
+
+    #[test]
+    fn a_text_has_the_names_that_a_client_knows() {
+        let told = in_words("session sess-18e0f401a2b3 is open (sess-x, sess-18E0F401A2B3), not sess-");
+        assert_eq!(told, "session 3b2a104f0e81 is open (sess-x, sess-18E0F401A2B3), not sess-");
     }
 }

@@ -25,6 +25,8 @@ pub struct Description {
     pub restart_code: Option<i32>,
     /// Whether a client's first line belongs to this wire. Two wires never say yes to the same line.
     pub recognises: fn(&str) -> bool,
+    /// Whether a runtime of this wire may begin with this line: what only it says, or all of its kind, such as an error of JSON-RPC.
+    pub greets: fn(&str) -> bool,
     /// Where its programs meet when nobody names a place.
     pub sockets: Option<UsualSockets>,
     /// What its UIs put on the command line of the runtime that they start.

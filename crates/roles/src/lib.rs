@@ -21,4 +21,4 @@ pub use item::Item;
 pub use line::{Lane, Line};
 pub use runtime_role::{Answers, GREET_WITHIN, Greeting, RuntimeRole, Settled, View};
 pub use tickets::Tickets;
-pub use ui_role::{HANDSHAKE_TIMEOUT, Hello, Past, START_TIMEOUT, Seen, UiRole};
+pub use ui_role::{HANDSHAKE_TIMEOUT, Hello, KNOCK_AFTER, Past, START_TIMEOUT, Seen, UiRole};

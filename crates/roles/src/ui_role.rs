@@ -126,3 +126,6 @@ pub struct Hello {
 pub const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// The same for a program whose interpreter has to load it first: several seconds by itself, many on a busy machine.
 pub const START_TIMEOUT: Duration = Duration::from_secs(30);
+/// On a wire where the runtime speaks first: after so long without a word it is asked whether it is there. One of another wire, which
+/// itself waits to be spoken to, answers that in its own words.
+pub const KNOCK_AFTER: Duration = Duration::from_secs(1);

@@ -42,6 +42,11 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
         first_line::has(line, &["jsonrpc", "method"])
             && first_line::has_any(line, "params", &["protocolVersion"])
     },
+    // Servers of MCP write their version so as well, and name themselves otherwise.
+    greets: |line| {
+        first_line::greets_by_rpc(line, &["protocolVersion"])
+            && !first_line::has_any(line, "result", &["serverInfo"])
+    },
     sockets: None,
     habits: Habits {
         command: Some(NAME),

@@ -13,6 +13,7 @@ mod tests;
 mod ui_role;
 mod wire;
 
+use rolekit::first_line;
 use roles::dialect::{Description, Dialect, Habits, Interpreter, Lanes};
 use roles::fidelity::Sources;
 
@@ -37,6 +38,12 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     restart_code: None,
     // The runtime speaks first.
     recognises: |_| false,
+    // Others say it as well, and with it where they work and which model answers.
+    greets: |line| {
+        first_line::is(line, "type", "ready")
+            && first_line::has(line, &["timestamp"])
+            && !first_line::has(line, &["cwd", "model"])
+    },
     sockets: None,
     habits: Habits {
         variables: &[],

@@ -18,7 +18,7 @@ use domain::session::SessionSummary;
 use domain::signal::{Level, Signal};
 use hearing::Hearing;
 use rolekit::start::{Start, Waits};
-use roles::{Drift, Hello, Item, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
+use roles::{Drift, Hello, Item, KNOCK_AFTER, Lane, Line, Reason, Seen, TimerKey, UiCx, UiRole};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,6 +34,10 @@ const GIVE_UP_AFTER: Duration = Duration::from_secs(180);
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// Whether anybody is there: the document's word for it is `get_status`.
 const PING: &str = "ping";
+/// The id under which a silent runtime is asked how it is: whatever it answers to that is no news. A program of JSON-RPC has to answer the
+/// line as well.
+const KNOCK: &str = "knock";
+const KNOCK_LINE: &str = r#"{"kind":"get_status","jsonrpc":"2.0","id":"knock","method":"get_status"}"#;
 /// Most requests that may be unanswered.
 const MAX_UNANSWERED: usize = 256;
 /// Most conversations whose names are remembered.
@@ -41,6 +45,7 @@ const MAX_CONVERSATIONS: usize = 1024;
 
 const HANDSHAKE_TIMER: TimerKey = TimerKey(1);
 const SILENCE_TIMER: TimerKey = TimerKey(2);
+const KNOCK_TIMER: TimerKey = TimerKey(3);
 /// Timers of requests begin here.
 const FIRST_REQUEST_TIMER: u64 = 1000;
 
@@ -183,6 +188,7 @@ impl AsstUi {
     fn greet(&mut self, cx: &mut UiCx<'_>, version: Option<String>) {
         if self.greeted.is_none() {
             cx.cancel_timer(HANDSHAKE_TIMER);
+            cx.cancel_timer(KNOCK_TIMER);
             self.greeted =
                 Some(version.map_or_else(|| "asst".to_owned(), |version| format!("asst {version}")));
         }
@@ -197,6 +203,9 @@ impl AsstUi {
             _ => self.greet(cx, None),
         }
         let id = response.id(line);
+        if id.as_deref() == Some(KNOCK) {
+            return;
+        }
         let number =
             id.as_deref().and_then(|id| id.strip_prefix("msg-")).and_then(|number| number.parse().ok());
         if let Some(number) = number
@@ -350,6 +359,7 @@ impl UiRole for AsstUi {
         self.cwd.clone_from(&hello.cwd);
         self.waits = Start::by_clock(hello, cx.now);
         cx.timer(HANDSHAKE_TIMER, self.waits.first());
+        cx.timer(KNOCK_TIMER, KNOCK_AFTER);
     }
 
     fn line(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, _lane: Lane, line: Line) {
@@ -436,7 +446,9 @@ impl UiRole for AsstUi {
     }
 
     fn timer(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, key: TimerKey) {
-        if key == HANDSHAKE_TIMER && self.greeted.is_none() {
+        if key == KNOCK_TIMER && self.greeted.is_none() {
+            cx.send(KNOCK_LINE.to_owned());
+        } else if key == HANDSHAKE_TIMER && self.greeted.is_none() {
             let seconds = match self.waits.due(cx.now) {
                 Waits::For(after) => return cx.timer(HANDSHAKE_TIMER, after),
                 Waits::Over(after) => after.as_secs(),

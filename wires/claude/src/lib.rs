@@ -13,6 +13,7 @@ mod ui_role;
 #[cfg(test)]
 mod tests;
 
+use rolekit::first_line;
 use roles::dialect::{Description, Dialect, Habits, Lanes};
 use roles::fidelity::Sources;
 
@@ -29,6 +30,10 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     drains: false,
     restart_code: None,
     recognises: |_| false,
+    greets: |line| {
+        first_line::is(line, "type", "control_response")
+            || first_line::is(line, "type", "system") && first_line::is(line, "subtype", "init")
+    },
     sockets: None,
     habits: Habits { agents: agents::KNOWN, resumes: Some("--resume"), ..Habits::NONE },
     runtime_role: None,

@@ -51,6 +51,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
             && !first_line::has_any(line, "params", &["client_info", "terminal_size", "protocolVersion"])
             && !first_line::has_number(line, "id")
     },
+    greets: |line| first_line::greets_by_rpc(line, &["server", "server_capabilities"]),
     sockets: None,
     habits: Habits {
         flags: &[("--approval-mode", Meaning::Approval(APPROVAL_MODES))],

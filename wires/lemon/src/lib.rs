@@ -17,6 +17,7 @@ mod ui_role;
 #[cfg(test)]
 mod tests;
 
+use rolekit::first_line;
 use roles::dialect::{Description, Dialect, Habits, Interpreter, Lanes, Meaning};
 use roles::fidelity::Sources;
 
@@ -47,6 +48,11 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     restart_code: Some(EXIT_RESTART),
     // The runtime speaks first.
     recognises: |_| false,
+    // Others say it as well, and not where they work and which model answers.
+    greets: |line| {
+        first_line::is(line, "type", "ready")
+            && ["cwd", "model"].iter().any(|own| first_line::has(line, &[own]))
+    },
     sockets: None,
     habits: Habits {
         variables: &[],

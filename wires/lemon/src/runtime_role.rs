@@ -130,7 +130,9 @@ impl LemonRuntime {
 
     fn error(&self, cx: &mut RuntimeCx<'_>, message: &str, session: Option<&SessionId>) {
         let session_id = session.map(|session| session_name::write(session).into());
-        cx.send(Frame::Error(ErrorLine { message: message.into(), session_id }).line());
+        cx.send(
+            Frame::Error(ErrorLine { message: session_name::in_words(message).into(), session_id }).line(),
+        );
     }
 
     fn model_of(&self, session: Option<&SessionId>) -> Option<ModelRef> {

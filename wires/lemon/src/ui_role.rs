@@ -25,7 +25,9 @@ use hearing::Hearing;
 use lift::AnswerForm;
 use rolekit::first_line;
 use rolekit::start::{Start, Waits};
-use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Past, Reason, Seen, TimerKey, UiCx, UiRole};
+use roles::{
+    Drift, HANDSHAKE_TIMEOUT, Hello, KNOCK_AFTER, Lane, Line, Past, Reason, Seen, TimerKey, UiCx, UiRole,
+};
 use sessions::{KnownSessions, is_same, known_as};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -44,6 +46,9 @@ const QUESTION_MS: u64 = 30_000;
 /// Most sessions whose models are remembered.
 const MAX_MODELS: usize = 1_024;
 const HANDSHAKE: TimerKey = TimerKey(1);
+const KNOCK: TimerKey = TimerKey(2);
+/// By which a silent server is asked whether it is there: a ping, which a program of JSON-RPC has to answer as well.
+const KNOCK_LINE: &str = r#"{"type":"ping","jsonrpc":"2.0","id":"knock","method":"ping"}"#;
 
 /// How far we are with the server.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -129,6 +134,7 @@ impl LemonUi {
             cx.signal(Signal::Notify { level: Level::Warning, text });
         }
         cx.cancel_timer(HANDSHAKE);
+        cx.cancel_timer(KNOCK);
         self.sessions = ready.active_session_id.is_some() || ready.primary_session_id.is_some();
         self.asks = ready.ui.unwrap_or(true);
         let session = ready.active_session_id.flatten().or(ready.primary_session_id.flatten());
@@ -429,6 +435,7 @@ impl UiRole for LemonUi {
         let waits = Start::by_clock(hello, cx.now);
         *self = LemonUi { waits, cwd, wanted, goes_back, hearing, ..LemonUi::default() };
         cx.timer(HANDSHAKE, self.waits.first());
+        cx.timer(KNOCK, KNOCK_AFTER);
     }
 
     fn line(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, _lane: Lane, line: Line) {
@@ -460,8 +467,10 @@ impl UiRole for LemonUi {
     }
 
     fn timer(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, key: TimerKey) {
-        if key != HANDSHAKE {
-            return self.overdue(cx, key);
+        match key {
+            HANDSHAKE => {}
+            KNOCK if self.handshake == Handshake::Greeting => return cx.send(KNOCK_LINE.to_owned()),
+            _ => return self.overdue(cx, key),
         }
         let within = HANDSHAKE_TIMEOUT.as_secs();
         match self.handshake {

@@ -74,6 +74,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     drains: false,
     restart_code: None,
     recognises: |line| first_line::has(line, &["hello"]),
+    greets: |line| first_line::has(line, &["hello"]) || first_line::has_any(line, "error", &["about"]),
     sockets: None,
     habits: Habits::NONE,
     runtime_role: Some(|| Box::new(NativeRuntime::default())),

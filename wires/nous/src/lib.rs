@@ -41,6 +41,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
             && first_line::has(line, &["type"])
             && ["v", "payload", "id"].iter().any(|member| first_line::has(line, &[member]))
     },
+    greets: |line| first_line::has(line, &["v", "type", "payload"]),
     sockets: Some(UsualSockets {
         listen: |_, _| vec![PathBuf::from(USUAL_SOCKET)],
         connect: |_| vec![PathBuf::from(USUAL_SOCKET)],

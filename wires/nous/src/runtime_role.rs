@@ -421,6 +421,13 @@ impl RuntimeRole for NousRuntime {
         self.broadcast(cx, cx.now, ("warning", Payload { code, message, ..Payload::default() }));
     }
 
+    fn lost(&mut self, cx: &mut RuntimeCx<'_>, why: &str) {
+        // In a session it is told as what happened there.
+        if self.active.is_none() {
+            self.odd(cx, &format!("The runtime is gone: {why}"));
+        }
+    }
+
     fn settled(
         &mut self,
         cx: &mut RuntimeCx<'_>,

@@ -52,6 +52,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
             && (first_line::has_any(line, "params", &["client_info", "terminal_size"])
                 || first_line::has_number(line, "id"))
     },
+    greets: |line| first_line::greets_by_rpc(line, &["server_info", "status"]),
     sockets: Some(UsualSockets {
         listen: |variable, pid| SocketEnv::read(variable).listen(pid),
         connect: |variable| SocketEnv::read(variable).connect(None),

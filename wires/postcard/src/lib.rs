@@ -15,6 +15,7 @@ pub const DIALECT: Dialect = Dialect::new(&Description {
     drains: false,
     restart_code: None,
     recognises: |line| line.starts_with(r#"{"say":"#),
+    greets: |_| false,
     sockets: None,
     habits: Habits::NONE,
     runtime_role: Some(|| Box::new(runtime_role::PostcardRuntime::default())),

@@ -125,6 +125,7 @@ pub(crate) fn front(dialect: Dialect, link: LinkIo) -> Hub {
         errands: None,
         last_lines: None,
         ended: None,
+        stranger: None,
     };
     Hub::start(setup(engine), Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), quiet())
 }

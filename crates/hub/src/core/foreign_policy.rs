@@ -7,7 +7,7 @@
 //! runtime, so none is shown, unless it has errands done by our hands: every mode counts for those. And nothing that sets a model to
 //! work is said to one that had to ask, before it told that it does.
 
-use super::{Core, CoreEffect, CoreInput, Live, MAX_REQUEST_BYTES, MAX_REQUESTS};
+use super::{Core, CoreEffect, CoreInput, Engine, Live, MAX_REQUEST_BYTES, MAX_REQUESTS};
 use domain::ask::{Answer, AskKind, Assessment, Closing, Consent, EARLIER_YES, Preview, Scope};
 use domain::command::{Command, Refusal, RefusalKind, RunCommand, Target};
 use domain::content::Json;
@@ -186,9 +186,15 @@ impl Core {
         (waits || works(command) && self.must_ask()) && !self.has_told && !self.is_lost
     }
 
-    /// The runtime is gone: what waited for its greeting is refused now.
+    /// The runtime is gone: what waited for its greeting is refused now. One whose events are taken as they come will say no end of its
+    /// runs any more.
     pub(super) fn lost(&mut self) {
         self.is_lost = true;
+        let runs = |live: &Live| matches!(live.engine, Engine::Mirrored) && live.state.open_run().is_some();
+        let open = self.sessions.iter().filter(|(_, live)| runs(live));
+        for session in open.map(|(session, _)| session.clone()).collect::<Vec<_>>() {
+            self.end_run(&session, Outcome::Lost);
+        }
         let parked = std::mem::take(&mut self.parked);
         self.out.extend(parked.into_iter().map(|command| CoreEffect::Again(Box::new(command))));
     }

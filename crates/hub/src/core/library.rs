@@ -32,7 +32,7 @@ pub enum Request {
     Open { session: SessionId },
     /// The kept session of this origin, opened for writing.
     Find { origin: Box<Origin> },
-    /// The kept session of this id, or that this runtime calls so, opened for writing; only one of the same runtime.
+    /// The kept session of this id, or that this runtime or a UI of it calls so, opened for writing; only one of the same runtime.
     Recall { session: SessionId, origin: Box<Origin> },
     /// Take a session away for good.
     Delete {
@@ -334,6 +334,16 @@ impl Core {
         let again = || CoreInput::Command { ui, ticket, target: target.clone(), command: whole.clone() };
         if let Some(session) = named(&command).filter(|session| self.may_be_kept(session)) {
             return self.recall(ui, ticket, session.clone(), again());
+        }
+        if let LibraryCommand::New { id: Some(asked), .. } = &command
+            && self.keeps_theirs()
+        {
+            if self.sessions.contains_key(&self.here(asked)) {
+                return Err(Refusal::new(RefusalKind::Invalid, format!("session {asked} exists already")));
+            }
+            if self.may_be_kept(asked) {
+                return self.recall(ui, ticket, asked.clone(), again());
+            }
         }
         if self.lists_kept(&command) {
             return self.list_kept(ui, ticket, &command, None);

@@ -89,6 +89,8 @@ impl Core {
                 if let Some(theirs) = name.filter(|theirs| *theirs != session) {
                     self.call(&session, theirs);
                 }
+                // By the name that a UI gave it in an earlier process.
+                self.learn_name(&session, &asked);
             }
             None => self.finding.unkept = Some(asked),
         }

@@ -109,6 +109,13 @@ impl Core {
         self.names.theirs.insert(session.clone(), theirs);
     }
 
+    /// A session goes by another name, too.
+    pub(super) fn learn_name(&mut self, session: &SessionId, name: &SessionId) {
+        if session != name {
+            self.names.learn(session, name);
+        }
+    }
+
     /// Our id for a session of the runtime.
     pub fn here(&self, theirs: &SessionId) -> SessionId {
         let known = self.names.here(theirs).filter(|_| !self.sessions.contains_key(theirs));
@@ -271,19 +278,25 @@ impl Core {
     /// The runtime's conversation stands in this session now, which is made here when it is new to us; its id here.
     pub(super) fn stand(&mut self, command: &Command, summary: &SessionSummary) -> SessionId {
         let id = self.here(&summary.id);
+        // A UI has a name for what it begins; the runtime gave it another.
+        let begun_as = match command {
+            Command::Library(LibraryCommand::New { id, .. }) => id.as_ref(),
+            _ => None,
+        };
         let id = match self.sessions.contains_key(&id) {
-            true => id,
+            true => match begun_as.filter(|_| self.is_untouched(&id)) {
+                Some(asked) => self.keep_by(&id, asked),
+                None => id,
+            },
             false => match self.reopened(command, &summary.id) {
                 Some(kept) => kept,
-                None => self.come_to(summary.id.clone(), &summary.cwd),
+                None => self.come_to(summary.id.clone(), &summary.cwd, begun_as),
             },
         };
         let asked = match command {
             // Some runtimes open a session under another name than it was listed with.
             Command::Library(LibraryCommand::Open { session }) => Some(session),
-            // A UI has a name for what it begins; the runtime gave it another.
-            Command::Library(LibraryCommand::New { id, .. }) => id.as_ref(),
-            _ => None,
+            _ => begun_as,
         };
         if let Some(asked) = asked.filter(|asked| **asked != id && !self.sessions.contains_key(*asked)) {
             self.names.learn(&id, asked);
@@ -303,6 +316,10 @@ impl Core {
         if refusal.kind != RefusalKind::Unsupported || !is_free || !is_wanted {
             return None;
         }
+        let session = match id {
+            Some(asked) => self.keep_by(&session, asked),
+            None => session,
+        };
         if let Some(asked) = id {
             self.names.learn(&session, asked);
         }
@@ -310,8 +327,28 @@ impl Core {
         Some(session)
     }
 
-    /// Makes a session that is new to us; its id here. One that is kept has an id of ours: the store may hold another of that name.
-    fn come_to(&mut self, theirs: SessionId, cwd: &str) -> SessionId {
+    /// A session in which nothing was said is kept by the name that a UI gave it: the next process finds it by that one.
+    fn keep_by(&mut self, session: &SessionId, asked: &SessionId) -> SessionId {
+        let Some(origin) = self.origin.clone() else { return session.clone() };
+        let free = origin.named(asked.as_str()).kept_as().filter(|id| !self.sessions.contains_key(id));
+        let settings = self.state(session).map(|state| state.settings.clone());
+        let Some((id, settings)) = free.zip(settings) else { return session.clone() };
+        let sought = self.finding.give_up(session).or(settings.origin);
+        self.open_new(&id, settings.cwd, settings.project);
+        if let Some(named) = sought.filter(|named| *named != origin) {
+            self.emit(&id, Body::Session(SessionEvent::CameFrom { origin: named }));
+        }
+        self.move_to(session, &id);
+        if let Some(live) = self.sessions.get_mut(&id) {
+            live.is_known = true;
+        }
+        self.heed_waiting();
+        id
+    }
+
+    /// Makes a session that is new to us; its id here. One that is kept has an id of ours, since the store may hold another of that name:
+    /// the id that goes with the name which a UI gave it, else with the runtime's.
+    fn come_to(&mut self, theirs: SessionId, cwd: &str, asked: Option<&SessionId>) -> SessionId {
         let Some(origin) = &self.origin else {
             let opened = self.create(Some(cwd.to_owned()), None, Some(theirs.clone()));
             debug_assert!(opened.is_ok());
@@ -319,7 +356,8 @@ impl Core {
         };
         // The UI is told of it before the runtime has said again what it calls it.
         let origin = origin.named(theirs.as_str());
-        let id = origin.kept_as().filter(|id| !self.sessions.contains_key(id));
+        let kept_by = asked.map_or_else(|| origin.clone(), |asked| origin.named(asked.as_str()));
+        let id = kept_by.kept_as().filter(|id| !self.sessions.contains_key(id));
         let elsewhere = Some(cwd.to_owned()).filter(|cwd| !cwd.is_empty() && *cwd != self.setup.cwd);
         match self.create(elsewhere, None, id) {
             Ok(id) => {

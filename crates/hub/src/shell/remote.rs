@@ -2,7 +2,7 @@
 
 use super::clock::{Timers, due};
 use super::seat::Tell;
-use super::{ErrandPort, Hub, Inbox, LastLines, RemoteSeat, Shell, line};
+use super::{ErrandPort, Hub, Inbox, LastLines, RemoteSeat, Shell, Stranger, line};
 use crate::core::CoreInput;
 use domain::ask::{Answer, Closing};
 use domain::canon::Names;
@@ -14,7 +14,9 @@ use domain::port::{Abilities, LinkState, News, Order, Report, Ticket};
 use domain::signal::{Level, Signal};
 use domain::state::State;
 use link::{Incoming, Outgoing};
-use roles::{Cx, Hello, LinkEffect, Past, Reason, RuntimeCx, RuntimeRole, Seen, UiCx, UiEffect, UiRole};
+use roles::{
+    Cx, Hello, Line, LinkEffect, Past, Reason, RuntimeCx, RuntimeRole, Seen, UiCx, UiEffect, UiRole,
+};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use store::Opened;
@@ -29,6 +31,9 @@ const NOTICES_PER_SECOND: u32 = 10;
 const SHOWN_LINES: usize = 8;
 /// Characters that are shown of what came in the place of a greeting.
 const SHOWN_ODD: usize = 200;
+/// Lines before a greeting that may be another wire's, and how long such a one may be: what is longer shows a session.
+const LOOKED_AT: u8 = 20;
+const MAX_GREETING: usize = 16 * 1024;
 /// Facts about the past of one session that are taken; more than a runtime's bounds for a session let through.
 const MAX_PAST: usize = 400_000;
 /// How it is said that a runtime is gone.
@@ -80,6 +85,8 @@ pub(super) struct Remote {
     last_lines: Option<LastLines>,
     /// The end of its stderr when it was last looked at, before it has greeted.
     seen_lines: Vec<String>,
+    /// Knows the greetings of other wires, and for how many more lines it is asked.
+    stranger: Option<(Stranger, u8)>,
     /// What was told of a session that is being opened.
     past: Vec<UiEffect>,
     /// What happened before it was known in which session.
@@ -90,7 +97,7 @@ pub(super) struct Remote {
 
 impl Remote {
     pub(super) fn new(seat: RemoteSeat, hub: Hub) -> Remote {
-        let RemoteSeat { role, mut link, hello, lossless, errands, last_lines, mut ended } = seat;
+        let RemoteSeat { role, mut link, hello, lossless, errands, last_lines, mut ended, stranger } = seat;
         let mut fetching = JoinSet::new();
         let errands = errands.map(|ErrandPort { orders, mut news }| {
             let inbox = hub.inbox.clone();
@@ -145,6 +152,7 @@ impl Remote {
             _fetching: fetching,
             last_lines,
             seen_lines: Vec::new(),
+            stranger: stranger.map(|stranger| (stranger, LOOKED_AT)),
             past: Vec::new(),
             early: Vec::new(),
             named: None,
@@ -215,6 +223,19 @@ impl Remote {
         stirred
     }
 
+    /// Why it is another program than was meant: only as long as it has not greeted, and not for ever.
+    fn is_strange(&mut self, line: &Line) -> Option<String> {
+        if self.abilities.is_some() {
+            self.stranger = None;
+        }
+        let (stranger, left) = self.stranger.as_mut()?;
+        *left = left.checked_sub(1)?;
+        match line {
+            Line::Text(text) if text.len() <= MAX_GREETING => stranger(text),
+            Line::Text(_) | Line::Overlong(_) | Line::Garbled(_) => None,
+        }
+    }
+
     /// What the runtime called the session where it was last.
     pub(super) fn their_session(&self) -> Option<Arc<str>> {
         self.named.as_ref().map(|(_, name)| name.clone())
@@ -267,6 +288,9 @@ impl Shell {
         match incoming {
             Incoming::Frame { lane, frame } => {
                 if let Some(line) = line(frame) {
+                    if let Some(why) = self.remote.as_mut().and_then(|remote| remote.is_strange(&line)) {
+                        return self.let_runtime_go(&why);
+                    }
                     self.call_remote(|role, cx, seen, _| role.line(cx, seen, lane, line));
                 }
             }

@@ -33,6 +33,7 @@ async fn in_front(pipe: usize) -> (Hub, LocalUi, DuplexStream) {
         errands: None,
         last_lines: None,
         ended: None,
+        stranger: None,
     });
     let store = Box::new(store::MemoryStore::default());
     let hub = Hub::start(setup, store, EngineSeat::Remote(seat), Arc::new(|_| {}));
@@ -117,6 +118,7 @@ async fn a_runtime_that_does_not_answer_is_told_of_within_ten_seconds_with_the_e
             errands: None,
             last_lines,
             ended: None,
+            stranger: None,
         });
         let store = Box::new(store::MemoryStore::default());
         let hub = Hub::start(setup, store, EngineSeat::Remote(seat), Arc::new(|_| {}));

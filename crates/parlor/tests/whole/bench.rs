@@ -164,6 +164,7 @@ fn front_with(dialect: Dialect, link: LinkIo, place: &Path, session: Option<&Ses
         errands: None,
         last_lines: None,
         ended: None,
+        stranger: Some(Box::new(move |line| dialects::stranger(dialect, line))),
     };
     Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), log)
 }

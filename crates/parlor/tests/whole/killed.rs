@@ -3,7 +3,7 @@
 //! The runtime is our own, behind codelia's wire; its link is cut after a number of bytes, over the whole length of what it says.
 
 use crate::bench::{self, Conversation, Cut};
-use domain::event::{Body, Outcome, RunEvent};
+use domain::event::{Body, Event, Outcome, RunEvent};
 use domain::grammar::check_all;
 use domain::port::{LinkState, News};
 use hub::core::Standing;
@@ -11,6 +11,8 @@ use roles::{Answers, Lane};
 
 /// Where the link is cut: this many places, spread over the whole conversation.
 const CUTS: usize = 100;
+/// The same for each wire.
+const CUTS_OF_EACH: usize = 6;
 /// How many conversations are held at once.
 const AT_ONCE: usize = 10;
 
@@ -40,6 +42,24 @@ fn a_run_that_is_killed_at_any_moment_leaves_a_grammatical_stream() {
             });
         }
     });
+}
+
+#[test]
+fn a_run_that_is_cut_off_is_over_for_who_sees_it_on_every_wire() {
+    let begins = |event: &&Event| matches!(event.body, Body::Run(RunEvent::Started { .. }));
+    let ends = |event: &&Event| matches!(event.body, Body::Run(RunEvent::Ended { .. }));
+    for dialect in dialects::ALL.iter().copied().filter(|dialect| !dialect.has_event_lane()) {
+        let conversation = Conversation::new(dialect);
+        let length = conversation.play(Cut::Never).bytes;
+        let mut begun = 0;
+        for part in 1..CUTS_OF_EACH {
+            let seen = conversation.play(Cut::After(length * part / CUTS_OF_EACH));
+            let runs = seen.events.iter().filter(begins).count();
+            assert_eq!(runs, seen.events.iter().filter(ends).count(), "{dialect}, {part} of {CUTS_OF_EACH}");
+            begun += runs;
+        }
+        assert!(begun > 0, "{dialect}: no cut was in the run");
+    }
 }
 
 #[tokio::test]

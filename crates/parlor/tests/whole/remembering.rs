@@ -9,7 +9,7 @@ use domain::ids::SessionId;
 use link::child::Child;
 use serde_json::Value;
 use std::process::Command;
-use testkit::Person;
+use testkit::{Lines, Person};
 
 /// Where a runtime with two connections listens, in the person's folders.
 const CORE: &str = "core.sock";
@@ -189,4 +189,31 @@ async fn an_ephemeral_bridge_keeps_nothing() {
     bridge.talk.prompt("say lanterns", &[]).await;
     bridge.leave().await;
     assert_eq!(kept(&person, runtime), Vec::<u64>::new());
+}
+
+#[test]
+fn a_conversation_that_the_ui_named_is_gone_on_with_by_the_next_bridge_on_every_runtime() {
+    let ui = dialects::asst::DIALECT;
+    let kept_here = |runtime: &Dialect| !(runtime.has_event_lane() || runtime.is_lossless());
+    for runtime in dialects::ALL.iter().copied().filter(kept_here) {
+        let person = Person::new(PARLOR);
+        let words = bridging(&person, ui, runtime, &[]);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let say = |text: &str| {
+            let mut shell = Lines::start(&mut person.parlor("one", &words));
+            let metadata = r#"{"conversationId":"conv-456"}"#;
+            shell.say(&format!(
+                r#"{{"id":"1","kind":"user_message","message":"{text}","metadata":{metadata}}}"#
+            ));
+            shell.until(r#""done""#);
+            shell
+        };
+        let first = say("say lanterns");
+        while kept(&person, runtime) != [2] || !are_named(&person, runtime) {}
+        let killed = Command::new("kill").args(["-9", &first.id().to_string()]).status();
+        assert!(killed.expect("it is killed").success());
+        drop(first);
+        drop(say("say owls"));
+        assert_eq!(kept(&person, runtime), [4], "{runtime}: one session holds it all");
+    }
 }

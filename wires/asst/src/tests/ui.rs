@@ -40,6 +40,26 @@ fn the_greeting_of_another_wire_is_none() {
     assert!(bench.role.abilities().is_some());
 }
 
+#[test]
+fn a_runtime_that_says_nothing_is_asked_once_how_it_is_and_the_answer_is_no_news() {
+    for answer in [
+        json!({ "type": "error", "id": "knock", "error": "unknown kind", "timestamp": 1 }),
+        json!({ "type": "status", "id": "knock", "data": {}, "timestamp": 1 }),
+    ] {
+        let mut bench = UiBench::open(AsstUi::new(), &Hello::default());
+        let knock = TimerKey(3);
+        assert!(bench.link.timers.contains_key(&knock), "{:?}", bench.link.timers);
+        bench.fire(knock);
+        assert_eq!(
+            bench.sent(),
+            [json!({ "kind": "get_status", "jsonrpc": "2.0", "id": "knock", "method": "get_status" })]
+        );
+        hear(&mut bench, &json!({ "type": "ready", "timestamp": 1 }));
+        hear(&mut bench, &answer);
+        assert!(bench.link.drifts.is_empty() && bench.signals.is_empty(), "{answer}");
+    }
+}
+
 /// How long a message waits for each word of its runtime, until it is given up.
 fn waits(patience: Option<u64>) -> (Vec<u64>, String) {
     let patience = patience.map(Duration::from_secs);

@@ -84,7 +84,14 @@ fn model_list(_: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -
 }
 
 fn models_listed(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
-    let Receipt::Models { models, current } = settled.with? else { return Err(Fault::Odd) };
+    let (mut models, current) = match settled.with {
+        Ok(Receipt::Models { models, current }) => (models, current),
+        Ok(_) => return Err(Fault::Odd),
+        // A runtime of a wire without such a list, behind a bridge: UIs ask at their start, and a person who asked for nothing would
+        // read an error.
+        Err(refusal) if refusal.kind == RefusalKind::Unsupported => (Vec::new(), None),
+        Err(refusal) => return Err(refusal.into()),
+    };
     let CodeliaMemo::ModelList { provider: wanted, details } = settled.memo else { return Err(Fault::Odd) };
     // The session's own choice is what the next run uses.
     let chosen = settled.view.and_then(|view| view.state.settings.model.clone());
@@ -94,6 +101,9 @@ fn models_listed(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_,
         Some(ModelRef { provider, name })
     };
     let current = chosen.or(current).or_else(usual);
+    if models.is_empty() {
+        models.extend(current.clone().map(ModelEntry::new));
+    }
     let provider = wanted
         .clone()
         .or_else(|| current.as_ref().map(|model| model.provider.clone()))

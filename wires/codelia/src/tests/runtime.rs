@@ -226,6 +226,28 @@ fn lists() {
 }
 
 #[test]
+fn a_runtime_without_a_list_of_models_lists_what_answers_or_nothing() {
+    let ask = r#"{"id":"1","method":"model.list","params":{"include_details":false}}"#;
+    let cannot = || Refusal::new(RefusalKind::Unsupported, "this runtime cannot do that");
+    let known = Greeting { model: Some(("p".into(), "m".into())), ..Greeting::default() };
+    let is = |greeting: &Greeting, refusal| {
+        let mut bench = RuntimeBench::open(CodeliaRuntime::new(), session(SESSION), greeting);
+        bench.asked(ask, Err(refusal));
+        said(&mut bench.link)
+    };
+    expect![[r#"
+        {"id":"1","result":{"current":"m","models":["m"],"provider":"p","source":"config"}}
+    "#]]
+    .assert_eq(&is(&known, cannot()));
+    expect![[r#"
+        {"id":"1","result":{"models":[],"provider":""}}
+    "#]]
+    .assert_eq(&is(&Greeting::default(), cannot()));
+    let lost = is(&known, Refusal::new(RefusalKind::Lost, "the runtime is gone"));
+    assert!(lost.contains("the runtime is gone"), "{lost}");
+}
+
+#[test]
 fn a_count_that_nobody_told_is_left_out() {
     for (follows, messages, told) in [(true, 0, None), (true, 3, Some(3)), (false, 0, Some(0))] {
         let greeting = Greeting { follows, ..Greeting::default() };

@@ -5,7 +5,7 @@ use domain::ask::{Answer, AskKind, Preview};
 use domain::command::{Command, LibraryCommand, Receipt, RefusalKind};
 use domain::content::Role;
 use domain::event::Outcome;
-use roles::Reason;
+use roles::{Reason, TimerKey};
 use serde_json::{Value, json};
 use testkit::bench::texts;
 
@@ -358,6 +358,18 @@ fn names_that_a_server_of_ours_makes_are_read_back() {
     // Nobody's list has it: it is asked for by its name on the wire.
     ui.command(open("sess-18e0f401a2b4"));
     assert_eq!(with_lists(&mut ui), [json!({"type":"set_active_session","session_id":"4b2a104f0e81"})]);
+}
+
+#[test]
+fn a_server_that_says_nothing_is_asked_once_whether_it_is_there() {
+    let mut ui = ui_open();
+    let knock = TimerKey(2);
+    assert!(ui.link.timers.contains_key(&knock), "{:?}", ui.link.timers);
+    ui.fire(knock);
+    assert_eq!(ui.sent(), [json!({"type": "ping", "jsonrpc": "2.0", "id": "knock", "method": "ping"})]);
+    ui.hear(r#"{"type":"ready","cwd":"/w","model":{"provider":"p","id":"m"},"debug":false,"ui":true}"#);
+    ui.hear(r#"{"type":"pong"}"#);
+    assert!(ui.role.abilities().is_some() && ui.link.drifts.is_empty(), "{:?}", ui.link.drifts);
 }
 
 #[test]

@@ -15,6 +15,7 @@ use rolekit::exchange::{
     Answering, Asking, Exchange, Next, Pending, Request, Settlement, TableRole as _, no_answer,
 };
 use rolekit::rpc::Call as _;
+use rolekit::session_name;
 use roles::{RuntimeCx, View};
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
@@ -112,15 +113,16 @@ impl RpcRole for OpenagentRuntime {
             RefusalKind::ToolUnknown => code::TOOL,
             RefusalKind::TimedOut => code::TIMEOUT,
             RefusalKind::NotAllowed => code::DENIED,
-            RefusalKind::Storage | RefusalKind::Internal => INTERNAL_ERROR,
-            RefusalKind::Busy
+            RefusalKind::Internal => INTERNAL_ERROR,
+            RefusalKind::Storage
+            | RefusalKind::Busy
             | RefusalKind::NoRun
             | RefusalKind::NothingToCompact
             | RefusalKind::TooMany
             | RefusalKind::Lost => code::AGENT,
             RefusalKind::Remote { code } => code.parse().unwrap_or(code::AGENT),
         };
-        let error = RpcError::new(number, words(number, &refusal.message));
+        let error = RpcError::new(number, words(number, &session_name::in_words(&refusal.message)));
         match &refusal.hint {
             Some(hint) => error.with_data(&serde_json::json!({ "hint": hint })),
             None => error,

@@ -55,6 +55,17 @@ fn a_loaded_session_has_its_messages_in_readable_roles() {
 }
 
 #[test]
+fn a_session_that_is_open_elsewhere_is_called_as_the_client_knows_it() {
+    let mut bench = by_the_book();
+    let load = r#"{"jsonrpc":"2.0","id":6,"method":"session.load","params":{"session_id":"3b2a104f0e81"}}"#;
+    let busy = "session sess-18e0f401a2b3 is open in another program, process 7";
+    bench.asked(load, Err(Refusal::new(RefusalKind::Storage, busy)));
+    let error = &bench.sent()[0]["error"];
+    assert_eq!(error["code"], -32000, "nothing of ours is broken: {error}");
+    assert_eq!(error["message"], "Agent error: session 3b2a104f0e81 is open in another program, process 7");
+}
+
+#[test]
 fn a_deleted_session_ends_its_query() {
     let mut bench = by_the_book();
     query(&mut bench);

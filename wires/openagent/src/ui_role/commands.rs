@@ -94,10 +94,12 @@ impl OpenagentUi {
                 cx.settle(ticket, Ok(Receipt::Models { models, current }));
                 Ok(())
             }
+            Command::Library(LibraryCommand::New { .. }) => {
+                let what = "an openagent backend begins a conversation only when it is started";
+                Err(Refusal::new(RefusalKind::Unsupported, what).hint("quit and start it again"))
+            }
             Command::Queue(_)
-            | Command::Library(
-                LibraryCommand::New { .. } | LibraryCommand::Branch { .. } | LibraryCommand::History { .. },
-            )
+            | Command::Library(LibraryCommand::Branch { .. } | LibraryCommand::History { .. })
             | Command::Session(_)
             | Command::Run(RunCommand::Compact { .. })
             | Command::List(ListCommand::Servers | ListCommand::Skills { .. } | ListCommand::Tools)

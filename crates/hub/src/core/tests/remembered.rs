@@ -238,3 +238,49 @@ fn nobody_is_greeted_before_it_is_known_where_the_runtime_is() {
     assert!(bench.core.knows_runtime());
     assert_eq!(bench.session(), kept_id());
 }
+
+/// A UI begins a session under a name of its own.
+fn new(named: &SessionId) -> Command {
+    let id = Some(named.clone());
+    Command::Library(LibraryCommand::New { cwd: None, title: None, id })
+}
+
+#[test]
+fn what_a_ui_names_is_kept_by_that_name_whether_the_runtime_makes_sessions_or_has_one() {
+    let named = SessionId::of_peer("conversation-one");
+    for makes in [true, false] {
+        let mut bench = greeted(Abilities { new_session: makes, ..Abilities::default() });
+        let ticket = command(&mut bench, None, Target::Current, new(&named));
+        let (told, _) = asked(&bench).expect("the runtime is asked to");
+        let with = match makes {
+            true => Ok(Receipt::Session {
+                session: SessionSummary::new(SessionId::of_peer("begun")),
+                parent: None,
+            }),
+            false => Err(Refusal::new(RefusalKind::Unsupported, "this runtime cannot do that")),
+        };
+        answers(&mut bench, None, told, with);
+        assert!(matches!(settled(&bench, ticket), Some(Ok(Receipt::Session { .. }))), "{makes}");
+        let here = bench.session();
+        assert_eq!(Some(&here), origin().named(named.as_str()).kept_as().as_ref(), "{makes}");
+        // What the runtime calls it is found out later, and changes nothing.
+        step(&mut bench, None, CoreInput::Named { session: here.clone(), name: "begun".into() });
+        assert_eq!(bench.session(), here, "{makes}");
+        let theirs = bench.state().settings.origin.as_ref().and_then(|of| of.session.clone());
+        assert_eq!(theirs.as_deref(), Some("begun"), "{makes}");
+        let prompt = RunCommand::Prompt { input: Input::text("hi"), options: PromptOptions::default() };
+        let target = Target::Session(named.clone());
+        command(&mut bench, None, target, Command::Run(prompt));
+        assert!(matches!(asked(&bench), Some((_, Command::Run(_)))), "{makes}: it goes by that name");
+    }
+}
+
+#[test]
+fn a_name_that_is_kept_is_not_begun_again() {
+    let mut bench = greeted(Abilities { new_session: true, ..Abilities::default() });
+    let named = SessionId::of_peer("conversation-one");
+    let ticket = command(&mut bench, Some(named.as_str()), Target::Current, new(&named));
+    let refused = settled(&bench, ticket);
+    assert!(matches!(&refused, Some(Err(refusal)) if refusal.kind == RefusalKind::Invalid), "{refused:?}");
+    assert!(asked(&bench).is_none(), "the runtime hears nothing of it");
+}

@@ -121,7 +121,8 @@ fn find(store: &mut dyn Store, origin: &Origin) -> Result<FoundSession, StoreErr
     Ok((None, free))
 }
 
-/// What is kept under an id, or of what the runtime calls so, opened for writing; the sessions of others are not looked into.
+/// What is kept under an id, or of what the runtime or a UI of it calls so, opened for writing; the sessions of others are not looked
+/// into.
 fn recall(
     store: &mut dyn Store,
     session: &SessionId,
@@ -130,7 +131,11 @@ fn recall(
     let is_its = |found: &SessionSummary| found.origin.as_deref().is_some_and(|of| of.is_beside(origin));
     let id = match store.summary(session) {
         Ok(found) if is_its(&found) => Some(session.clone()),
-        Ok(_) | Err(StoreError::Unknown(_)) => store.find_origin(&origin.named(session.as_str()))?,
+        Ok(_) | Err(StoreError::Unknown(_)) => {
+            let named = origin.named(session.as_str());
+            let given = named.kept_as().filter(|id| store.summary(id).is_ok_and(|found| is_its(&found)));
+            store.find_origin(&named)?.or(given)
+        }
         Err(why) => return Err(why),
     };
     let Some(id) = id else { return Ok(None) };

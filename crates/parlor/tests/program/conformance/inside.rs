@@ -113,6 +113,7 @@ pub(crate) async fn ui(dialect: Dialect) -> Peer {
         errands: None,
         last_lines: None,
         ended: None,
+        stranger: None,
     };
     let store = Box::new(MemoryStore::default());
     let hub = Hub::start(setup, store, EngineSeat::Remote(Box::new(seat)), Arc::new(|_| {}));

@@ -169,6 +169,27 @@ fn a_runtime_that_is_dead_before_it_greets_is_told_in_the_uis_words_and_ends_the
     });
 }
 
+#[test]
+fn a_program_of_another_wire_is_named_to_the_ui_and_ends_the_bridge() {
+    for_all_pairs(|from, says, to| {
+        // What is next in the list; the last has a greeting that the first takes no notice of.
+        let other = RUNTIMES.iter().skip_while(|wire| **wire != to).nth(1).unwrap_or(&"lemon");
+        let what = format!("{from} on {to}, which is {other}");
+        let world = World::new();
+        let (program, serve) = (env!("CARGO_BIN_EXE_parlor"), ["serve", "--dialect", other, "--stdio"]);
+        let args = [&["bridge", "--from", from, "--stdio", "--to", to, "--", program], &serve[..]].concat();
+        let mut ui = Spoken::start(&world, &args);
+        ui.say(says);
+        let (heard, code) = (ui.rest(), ui.ended());
+        // Two that greet by the same method refuse each other's greeting and do not say what they are.
+        match heard.split_once("as a runtime of ").and_then(|(_, named)| named.split_once(" does")) {
+            Some((names, meant)) => assert!(names.contains(other) && meant.contains(to), "{what}: {heard}"),
+            None => assert!(heard.contains("initialize"), "{what}: {heard}"),
+        }
+        assert_eq!(code, Some(1), "{what}: {heard}");
+    });
+}
+
 /// How a runtime at a socket is gone before it greets.
 #[derive(Debug, Clone, Copy)]
 enum Goes {

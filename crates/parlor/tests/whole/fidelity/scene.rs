@@ -206,6 +206,7 @@ async fn connect(
         errands: None,
         last_lines: None,
         ended: None,
+        stranger: None,
     };
     Hub::start(setup, Box::new(MemoryStore::default()), EngineSeat::Remote(Box::new(seat)), quiet())
 }
