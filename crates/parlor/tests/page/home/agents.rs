@@ -87,15 +87,13 @@ fn a_session_in_a_room_goes_on_with_another_agent_and_comes_back() {
     let world = agreed();
     let mut screen = Screen::start(&mut world.parlor("one", &[]));
     screen.shows(&["in a room at"]);
-    screen.send("hello\r");
-    screen.shows(&["I am the offline model"]);
+    screen.send("say howdy\r");
+    screen.shows(&["> say howdy", " howdy"]);
     screen.send("/agents mine\r");
     screen.shows(&["mine, in a room at", "goes on from what was said", "what came before"]);
     assert_eq!((world.rooms().len(), rooms(&world).len()), (1, 1), "the room that was left goes on");
-    screen.send("hello again\r");
-    screen.shows(&["I am the offline model"]);
     screen.send("/agents parlor\r");
-    screen.shows(&["hello", "goes on from what was said"]);
+    screen.shows(&["> say howdy"]);
 }
 
 #[test]
