@@ -177,6 +177,8 @@ pub struct Core {
     abilities: Abilities,
     /// A foreign runtime has told what it can do.
     has_told: bool,
+    /// Why the lossless runtime behind us was let go, until it is gone.
+    let_go_for: Option<Failure>,
     /// It is gone.
     is_lost: bool,
     /// Whether something was said to a foreign runtime that sets it to work.
@@ -213,6 +215,7 @@ impl Core {
             setup,
             abilities,
             has_told: false,
+            let_go_for: None,
             is_lost: false,
             works_for_us: false,
             parked: Vec::new(),

@@ -34,7 +34,7 @@ pub(crate) async fn run(launch: Launch, room: Room, behind: RoomAgent) -> anyhow
             let agent = agents::find(&name, &[], output::print_error)?;
             anyhow::ensure!(
                 agent_list::is_agreed(&agent),
-                "{name} was never agreed to here, or is another file by now; start it once in a terminal: parlor attach {name}"
+                "{name} was never agreed to here, or is another file by now; start it once in a terminal: `parlor attach {name}`"
             );
             let place = RuntimeAddress::Command(agent.command.iter().map(Into::into).collect());
             (agent.dialect, place, KeptSession::default(), None)

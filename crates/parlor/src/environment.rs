@@ -105,6 +105,7 @@ const HEEDED: &[(&str, &[&str])] = &[
     ("replay", &[]),
     ("trace", &[]),
     ("check", &[]),
+    ("hooks", PLACE),
     ("mcp", PLACE),
     ("skills", PLACE),
     ("rules", PLACE),

@@ -23,14 +23,14 @@ pub(crate) struct Hooks {
 
 #[derive(Debug, Subcommand)]
 enum HooksCommand {
-    /// Which there are, whether each may run, and what in their files counts for nothing.
+    /// Which there are and whether each may run.
     List,
-    /// Agree that the hooks of this project may run, as they are written now: all, or those whose command is named.
+    /// Agree that this project's hooks may run as they are now: all or those named.
     Approve {
         /// Commands as the list shows them.
         commands: Vec<String>,
     },
-    /// Revoke that: all, or those whose command is named.
+    /// Revoke that for all hooks or those named.
     Forget {
         /// Commands as the list shows them.
         commands: Vec<String>,

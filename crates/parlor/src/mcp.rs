@@ -41,7 +41,7 @@ enum McpCommand {
         #[arg(last = true)]
         command: Vec<String>,
     },
-    /// Show the servers that Claude, Codex, Cursor and VS Code have configured, and take over those that are named.
+    /// Show the servers of Claude, Codex, Cursor and VS Code, or take some over.
     Import {
         /// Servers to take over; none shows which there are.
         names: Vec<String>,

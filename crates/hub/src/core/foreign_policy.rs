@@ -193,8 +193,10 @@ impl Core {
         let runs = |live: &Live| matches!(live.engine, Engine::Mirrored) && live.state.open_run().is_some();
         let open = self.sessions.iter().filter(|(_, live)| runs(live));
         for session in open.map(|(session, _)| session.clone()).collect::<Vec<_>>() {
-            self.end_run(&session, Outcome::Lost);
+            // One that was let go ends its runs with the reason for that.
+            self.end_run(&session, self.let_go_for.clone().map_or(Outcome::Lost, Outcome::Failed));
         }
+        self.let_go_for = None;
         let parked = std::mem::take(&mut self.parked);
         self.out.extend(parked.into_iter().map(|command| CoreEffect::Again(Box::new(command))));
     }
@@ -278,6 +280,8 @@ impl Core {
         if self.setup.engine.has_own_rules() {
             self.notice(session, Level::Error, &failure);
             self.end_run(session, Outcome::Failed(failure));
+        } else {
+            self.let_go_for = Some(failure);
         }
         self.out.push(CoreEffect::LetGo(format!("{why}: {ASKS_ELSE}")));
     }

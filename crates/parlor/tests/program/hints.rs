@@ -122,6 +122,7 @@ const IN_ITS_PLACE: &[(&str, Result<&str, &str>)] = &[
     ("parlor mcp add NAME --url URL", Ok("parlor mcp add wiki --url https://example.org/mcp")),
     ("parlor mcp approve", Err("its name is meant")),
     ("parlor mcp approve name", Ok("parlor mcp add name -- true && parlor mcp approve name")),
+    ("parlor mcp import NAME", Ok("parlor mcp import")),
     ("parlor mcp test name", Err("another program")),
     ("parlor ps --watch", Err("a server")),
     ("parlor record", Err("its name is meant")),

@@ -141,7 +141,7 @@ fn a_session_is_answered_from_the_fleet_only_with_its_whole_question() {
     let mut terminal = Screen::start(&mut world.parlor("two", &[]));
     terminal.shows(&["asks first"]);
     terminal.send(FLEET);
-    terminal.shows(&["Fleet · 1 waiting for you", "run `touch made`", "opens its question"]);
+    terminal.shows(&["Fleet · 1 waiting for you", "run `touch made`", "Enter answers it"]);
     // Letters on the row are no answers; `n` would go on to the next that waits.
     terminal.send("ya");
     terminal.settles();
@@ -153,9 +153,10 @@ fn a_session_is_answered_from_the_fleet_only_with_its_whole_question() {
     terminal.asks(&["touch made", "changes files", "y allow once"]);
     terminal.send("y");
     terminal.sees("the file is made", || world.path("one/made").exists());
-    // Left, the person is back where they were.
-    terminal.settles();
-    terminal.send("\x04");
+    // The list is back by itself; closed, the person is where they were.
+    terminal.shows(&["Fleet · 0 waiting for you"]);
+    terminal.send("\x1b");
+    terminal.until("home", |screen| !screen.contents().contains("Fleet ·"));
     terminal.shows(&["two", "ask anything"]);
     waiting.shows(&["ask anything"]);
     // What is said to a row is heard there, and what runs there is stopped after a second press.

@@ -23,6 +23,7 @@ pub(crate) const EVERY: &[&[&str]] = &[
     &["agents", "--json"],
     &["logout"],
     &["mcp"],
+    &["hooks"],
     &["skills"],
     &["rules", "--all"],
     &["prompt"],
