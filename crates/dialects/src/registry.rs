@@ -61,7 +61,7 @@ pub fn stranger(meant: Dialect, line: &str) -> Option<String> {
     let others = names.join(", ");
     let names = if others.is_empty() { last.to_owned() } else { format!("{others} or {last}") };
     Some(format!(
-        "it speaks as a runtime of {names} does, and one of {meant} was meant; name that wire, or the program that you meant"
+        "it speaks as a runtime of {names} does, and one of {meant} was meant; name that protocol, or the program that you meant"
     ))
 }
 

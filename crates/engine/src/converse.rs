@@ -15,8 +15,8 @@ use tools::sandbox::{Guard, Leash, handed_on};
 /// What is kept of what it says on stderr, in bytes.
 const MAX_COMPLAINT: u64 = 2_000;
 
-/// A program to be asked.
-pub(crate) struct Program<'a> {
+/// What is started for a question, and how it is held.
+pub(crate) struct AskedProgram<'a> {
     pub(crate) name: &'a str,
     pub(crate) args: &'a [String],
     pub(crate) cwd: &'a Path,
@@ -26,7 +26,7 @@ pub(crate) struct Program<'a> {
     pub(crate) held: Option<(&'a Guard, Leash)>,
 }
 
-/// What it answered.
+/// An answer, with how the program ended.
 #[derive(Debug)]
 pub(crate) struct Said {
     pub(crate) status: ExitStatus,
@@ -59,7 +59,7 @@ impl Drop for Group {
     }
 }
 
-impl Program<'_> {
+impl AskedProgram<'_> {
     fn start(&self) -> io::Result<Group> {
         let mut command: Command = match &self.held {
             Some((guard, leash)) => guard.command(OsStr::new(self.name), leash).into(),
@@ -85,7 +85,7 @@ impl Program<'_> {
 ///
 /// # Errors
 /// When it cannot be started or waited for.
-pub(crate) async fn converse(program: &Program<'_>, question: &str, most: u64) -> Result<Said, Silence> {
+pub(crate) async fn converse(program: &AskedProgram<'_>, question: &str, most: u64) -> Result<Said, Silence> {
     let mut group = program.start().map_err(Silence::NotStarted)?;
     let (input, output, errors) =
         (group.child.stdin.take(), group.child.stdout.take(), group.child.stderr.take());

@@ -1,7 +1,7 @@
 //! Extensions: the person's own commands that answer in JSON. One process per question, which ends with the deadline at the latest.
 
 use crate::config::Extension;
-use crate::converse::{Program, Silence, converse};
+use crate::converse::{AskedProgram, Silence, converse};
 use domain::command::{Refusal, RefusalKind};
 use domain::content::Json;
 use std::path::Path;
@@ -44,7 +44,7 @@ async fn answer(
     };
     // The person wrote the command down for themselves: it is watched, not limited.
     let held = guard.map(|guard| (guard, Leash { free: true, network: true, ..Leash::default() }));
-    let program = Program { name: program, args, cwd, env: &[], held };
+    let program = AskedProgram { name: program, args, cwd, env: &[], held };
     let said = converse(&program, payload.as_str(), MAX_ANSWER).await.map_err(|why| match why {
         Silence::NotStarted(why) => refused(format!("{} cannot be started: {why}", program.name))
             .hint(format!("correct extensions.{name}.command in your settings")),

@@ -19,13 +19,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 pub use form::{Hook, HookEvent};
-pub(crate) use run::{HookCall, Verdict, names_of, run};
+pub(crate) use run::{HookCall, HookVerdict, names_of, run};
 
 /// Largest file of settings that is read.
 const MAX_FILE: u64 = 1024 * 1024;
 /// The person's file in the folder of their settings, and the one of Claude Code in their home.
 const OWN: &str = "hooks.json";
-const OWN_CLAUDE: &str = ".claude/settings.json";
+const OWN_OF_HOME: &str = ".claude/settings.json";
 /// The project's files below its root.
 const PROJECT: &[&str] = &[".parlor/hooks.json", ".claude/settings.json", ".claude/settings.local.json"];
 
@@ -79,6 +79,7 @@ pub fn hooks(
     find(config.settings.as_deref(), config.home.as_deref(), data, project)
 }
 
+/// The same, where it is known where the person keeps things.
 pub(crate) fn find(
     settings: Option<&Path>,
     home: Option<&Path>,
@@ -88,7 +89,7 @@ pub(crate) fn find(
     let (mut listed, mut told) = (Vec::<ListedHook>::new(), Vec::new());
     let approvals = Approvals::of_hooks(data);
     let own = settings.map(|dir| dir.join(OWN)).into_iter();
-    let own: Vec<PathBuf> = own.chain(home.map(|home| home.join(OWN_CLAUDE))).collect();
+    let own: Vec<PathBuf> = own.chain(home.map(|home| home.join(OWN_OF_HOME))).collect();
     // A home that is itself the project was looked at as the person's.
     let theirs = project.into_iter().flat_map(|root| PROJECT.iter().map(move |name| root.join(name)));
     let theirs = theirs.filter(|file| !own.contains(file)).map(|file| (file, project));

@@ -316,7 +316,7 @@ impl<'a> Headless<'a> {
                 let unheard = self.session.is_none() && why.ends_with(CLOSED);
                 let words = if unheard {
                     format!(
-                        "{why} before it said anything\n\nhint: does it speak this wire? --dialect names another one; where it is served with --dialect auto clients speak first, which those of asst and lemon do not"
+                        "{why} before it said anything\n\nhint: does it speak this protocol? --dialect names another one; where it is served with --dialect auto clients speak first, which those of asst and lemon do not"
                     )
                 } else {
                     why.clone()

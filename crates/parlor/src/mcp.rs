@@ -255,7 +255,7 @@ fn import(
         }
         output::print_line(match found.is_empty() {
             true => "Claude, Codex, Cursor and VS Code have no servers here",
-            false => "\n`parlor mcp import NAME` takes one over, --all takes all that can be used",
+            false => "\n`parlor mcp import NAME` adds one to yours, --all all that can be used",
         });
         return Ok(());
     }

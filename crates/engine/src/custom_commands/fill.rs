@@ -12,6 +12,7 @@ pub(super) struct Filled {
     pub(super) wants_commands: bool,
 }
 
+/// Fills the places of a command's text with the words behind its name.
 pub(super) fn fill(body: &str, behind: &str) -> Filled {
     let words = words(behind);
     let named: BTreeMap<&str, &str> =

@@ -54,7 +54,7 @@ impl HookEvent {
     }
 }
 
-/// One hook.
+/// A command and when it is run, as a file says it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hook {
     pub event: HookEvent,

@@ -40,6 +40,7 @@ impl Matcher {
         &self.text
     }
 
+    /// Whether a tool of this name is meant.
     pub(super) fn fits(&self, name: &str) -> bool {
         self.alternatives.is_empty() || self.alternatives.iter().any(|pieces| fits(pieces, name))
     }

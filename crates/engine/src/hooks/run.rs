@@ -1,7 +1,7 @@
 //! One hook is run: what it is told, how it is held, and what its answer means.
 
 use super::{HookEvent, ListedHook};
-use crate::converse::{Program, Silence, converse};
+use crate::converse::{AskedProgram, Silence, converse};
 use domain::session::Policy;
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
@@ -28,7 +28,7 @@ pub(crate) struct HookCall<'a> {
 
 /// What came of a hook.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Verdict {
+pub(crate) struct HookVerdict {
     /// It says no, and why.
     pub(crate) denies: Option<String>,
     /// Text for the model.
@@ -42,7 +42,7 @@ pub(crate) struct Verdict {
 }
 
 /// Runs a hook. It ends with its time at the latest, and when nobody waits any more.
-pub(crate) async fn run(listed: &ListedHook, call: &HookCall<'_>, guard: Option<&Guard>) -> Verdict {
+pub(crate) async fn run(listed: &ListedHook, call: &HookCall<'_>, guard: Option<&Guard>) -> HookVerdict {
     let hook = &listed.hook;
     let held = match (&listed.project, guard) {
         // The person wrote it down for themselves: it is watched, not limited.
@@ -52,7 +52,7 @@ pub(crate) async fn run(listed: &ListedHook, call: &HookCall<'_>, guard: Option<
         (Some(root), Some(guard)) if guard.holds() => Some((guard.clone().only_temp(), leash(root))),
         (Some(_), _) => {
             let why = "hooks of a project run only in the sandbox, which this machine does not have; `parlor doctor` says why";
-            return Verdict { failed: Some(why.to_owned()), ..Verdict::default() };
+            return HookVerdict { failed: Some(why.to_owned()), ..HookVerdict::default() };
         }
     };
     let cwd = listed.project.as_deref().unwrap_or(call.workdir);
@@ -60,7 +60,7 @@ pub(crate) async fn run(listed: &ListedHook, call: &HookCall<'_>, guard: Option<
     let root: OsString = cwd.into();
     let env = [("CLAUDE_PROJECT_DIR", root.clone()), ("PARLOR_PROJECT_DIR", root)];
     let held = held.as_ref().map(|(guard, leash)| (guard, leash.clone()));
-    let program = Program { name: "sh", args: &args, cwd, env: &env, held };
+    let program = AskedProgram { name: "sh", args: &args, cwd, env: &env, held };
     let question = question(hook.event, call).to_string();
     match tokio::time::timeout(hook.timeout, converse(&program, &question, MAX_ANSWER)).await {
         Ok(Ok(said)) => {
@@ -76,8 +76,8 @@ pub(crate) async fn run(listed: &ListedHook, call: &HookCall<'_>, guard: Option<
     }
 }
 
-fn failed(why: String) -> Verdict {
-    Verdict { failed: Some(why), ..Verdict::default() }
+fn failed(why: String) -> HookVerdict {
+    HookVerdict { failed: Some(why), ..HookVerdict::default() }
 }
 
 /// A project's hook writes in the project as a command of the model does, without what steers programs there, and has no network.
@@ -107,12 +107,12 @@ fn question(event: HookEvent, call: &HookCall<'_>) -> Value {
 }
 
 /// What an answer means. Pure.
-pub(super) fn heard(event: HookEvent, code: Option<i32>, answer: &str, complaint: &str) -> Verdict {
+pub(super) fn heard(event: HookEvent, code: Option<i32>, answer: &str, complaint: &str) -> HookVerdict {
     match code {
         Some(0) => {}
         Some(DENIES) => {
             let why = if complaint.is_empty() { "it gave no reason" } else { complaint };
-            return Verdict { denies: Some(cut(why)), ..Verdict::default() };
+            return HookVerdict { denies: Some(cut(why)), ..HookVerdict::default() };
         }
         code => {
             let how = code.map_or("by a signal".to_owned(), |code| format!("with code {code}"));
@@ -126,14 +126,14 @@ pub(super) fn heard(event: HookEvent, code: Option<i32>, answer: &str, complaint
         // Plain text is for the model where this form says so, and for nobody elsewhere.
         let adds =
             matches!(event, HookEvent::UserPromptSubmit | HookEvent::SessionStart) && !answer.is_empty();
-        return Verdict { adds: adds.then(|| cut(answer)), ..Verdict::default() };
+        return HookVerdict { adds: adds.then(|| cut(answer)), ..HookVerdict::default() };
     };
     let special = &said["hookSpecificOutput"];
     let text = |value: &Value| value.as_str().filter(|text| !text.trim().is_empty()).map(cut);
-    let mut verdict = Verdict {
+    let mut verdict = HookVerdict {
         adds: text(&special["additionalContext"]),
         tells: text(&said["systemMessage"]),
-        ..Verdict::default()
+        ..HookVerdict::default()
     };
     let reason = || text(&special["permissionDecisionReason"]).or_else(|| text(&said["reason"]));
     let because = |reason: Option<String>| Some(reason.unwrap_or_else(|| "it gave no reason".to_owned()));

@@ -104,9 +104,9 @@ fn a_project_leads_to_no_file_outside_of_it() {
 #[test]
 fn an_answer_denies_and_adds_and_nothing_else() {
     use HookEvent::{PostToolUse, PreToolUse, Stop, UserPromptSubmit};
-    let denied = |verdict: Verdict| verdict.denies;
+    let denied = |verdict: HookVerdict| verdict.denies;
     assert_eq!(denied(heard(PreToolUse, Some(2), "", "not on Fridays")).as_deref(), Some("not on Fridays"));
-    assert_eq!(heard(PreToolUse, Some(0), "", ""), Verdict::default());
+    assert_eq!(heard(PreToolUse, Some(0), "", ""), HookVerdict::default());
     assert!(heard(PreToolUse, Some(1), "", "oops").failed.unwrap().contains("code 1: oops"));
     assert!(heard(PreToolUse, None, "", "").failed.unwrap().contains("signal"));
     let say = |event, value: serde_json::Value| heard(event, Some(0), &value.to_string(), "");
@@ -138,5 +138,5 @@ fn an_answer_denies_and_adds_and_nothing_else() {
     assert_eq!((added.adds.as_deref(), added.tells.as_deref()), (Some("lint it"), Some("hi")));
     // Plain text is for the model with prompts, and for nobody with tools.
     assert_eq!(heard(UserPromptSubmit, Some(0), "it is Friday\n", "").adds.as_deref(), Some("it is Friday"));
-    assert_eq!(heard(PreToolUse, Some(0), "looks fine\n", ""), Verdict::default());
+    assert_eq!(heard(PreToolUse, Some(0), "looks fine\n", ""), HookVerdict::default());
 }

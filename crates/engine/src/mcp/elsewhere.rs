@@ -15,28 +15,27 @@ const MAX_FOUND: usize = 200;
 
 /// How a program writes its servers down.
 #[derive(Debug, Clone, Copy)]
-enum Form {
+enum BookForm {
     /// JSON with an object of servers under this name.
     Json(&'static str),
     /// The same, with more under `projects` by folder.
-    Claude,
+    ByFolder,
     /// TOML with a table `mcp_servers`.
-    Codex,
+    Toml,
 }
 
 /// The programs, with their files below the home.
-const PROGRAMS: &[(&str, &str, Form)] = &[
-    ("Claude Code", ".claude.json", Form::Claude),
-    ("Claude Desktop", ".config/Claude/claude_desktop_config.json", Form::Json("mcpServers")),
-    ("Codex", ".codex/config.toml", Form::Codex),
-    ("Cursor", ".cursor/mcp.json", Form::Json("mcpServers")),
-    ("VS Code", ".config/Code/User/mcp.json", Form::Json("servers")),
+const PROGRAMS: &[(&str, &str, BookForm)] = &[
+    ("Claude Code", ".claude.json", BookForm::ByFolder),
+    ("Claude Desktop", ".config/Claude/claude_desktop_config.json", BookForm::Json("mcpServers")),
+    ("Codex", ".codex/config.toml", BookForm::Toml),
+    ("Cursor", ".cursor/mcp.json", BookForm::Json("mcpServers")),
+    ("VS Code", ".config/Code/User/mcp.json", BookForm::Json("servers")),
 ];
 
 /// A server that another program has.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Foreign {
-    /// Whose it is.
     pub program: &'static str,
     pub file: PathBuf,
     pub name: String,
@@ -70,15 +69,15 @@ pub fn elsewhere(home: &Path, project: Option<&Path>) -> (Vec<Foreign>, Vec<(Pat
 }
 
 /// The servers in a file, as ours would stand. Pure.
-fn servers(text: &str, form: Form, project: Option<&Path>) -> Result<Vec<(String, Value)>, String> {
+fn servers(text: &str, form: BookForm, project: Option<&Path>) -> Result<Vec<(String, Value)>, String> {
     let json = || serde_json::from_str::<Value>(text).map_err(|why| format!("it is not JSON: {why}"));
     let of = |servers: &Value| -> Vec<(String, Value)> {
         let servers = servers.as_object().into_iter().flatten();
         servers.map(|(name, value)| (name.clone(), as_ours(value))).collect()
     };
     Ok(match form {
-        Form::Json(name) => of(&json()?[name]),
-        Form::Claude => {
+        BookForm::Json(name) => of(&json()?[name]),
+        BookForm::ByFolder => {
             let file = json()?;
             let mut all = of(&file["mcpServers"]);
             if let Some(project) = project.and_then(Path::to_str) {
@@ -86,7 +85,7 @@ fn servers(text: &str, form: Form, project: Option<&Path>) -> Result<Vec<(String
             }
             all
         }
-        Form::Codex => {
+        BookForm::Toml => {
             let file: toml::Table =
                 toml::from_str(text).map_err(|why| format!("it is not TOML: {}", why.message()))?;
             let servers = file.get("mcp_servers").cloned().unwrap_or_else(|| toml::Table::new().into());

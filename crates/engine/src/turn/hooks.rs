@@ -4,7 +4,7 @@
 use super::Turn;
 use super::servers::PersonReply;
 use super::step::Call;
-use crate::hooks::{self, HookCall, HookEvent, ListedHook, Verdict, names_of};
+use crate::hooks::{self, HookCall, HookEvent, HookVerdict, ListedHook, names_of};
 use domain::ask::{Answer, AskKind};
 use domain::event::Failure;
 use domain::path_text;
@@ -36,7 +36,7 @@ impl ToldHooks {
 
 /// What one run of the hooks of an event came to.
 #[derive(Default)]
-struct Round {
+struct HookRound {
     denied: Option<String>,
     added: Vec<String>,
 }
@@ -201,8 +201,8 @@ impl Turn {
         names: &[String],
         input: &[(&str, Value)],
         about: &[(&str, Value)],
-    ) -> Round {
-        let mut round = Round::default();
+    ) -> HookRound {
+        let mut round = HookRound::default();
         for one in self.hooks.iter().filter(|one| one.hook.event == event) {
             let Some(name) = one.named(names) else { continue };
             let name = name.map(|name| ("tool_name", json!(name)));
@@ -230,7 +230,7 @@ impl Turn {
     }
 
     /// Tells the person what they would not see otherwise.
-    async fn tell_of(&self, one: &ListedHook, verdict: &Verdict) {
+    async fn tell_of(&self, one: &ListedHook, verdict: &HookVerdict) {
         let (leaf, who) = (self.brief.leaf, one.words());
         if let Some(text) = &verdict.tells {
             self.note(Level::Info, leaf, HOOK, format!("The hook {who} says: {text}")).await;

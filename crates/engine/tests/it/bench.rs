@@ -131,7 +131,6 @@ pub(crate) struct Bench {
     pub(crate) events: Vec<Event>,
     pub(crate) ids: Ids,
     pub(crate) signals: Vec<Signal>,
-    /// The commands that the agent told last.
     pub(crate) menu: AgentMenu,
     session: SessionId,
     grammar: Grammar,
