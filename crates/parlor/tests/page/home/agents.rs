@@ -89,6 +89,8 @@ fn a_session_in_a_room_goes_on_with_another_agent_and_comes_back() {
     screen.shows(&["goes on when this terminal is closed"]);
     screen.send("say howdy\r");
     screen.shows(&["> say howdy", " howdy"]);
+    // Nobody goes to another agent in the middle of a run.
+    screen.settles();
     screen.send("/agents mine\r");
     screen.shows(&[
         "mine, goes on when this terminal is closed",
