@@ -186,8 +186,8 @@ impl Turn {
         }
         let about = [("stop_hook_active", json!(gone_on > 0))];
         let why = self.hooks_of(HookEvent::Stop, &[], &[], &about).await.denied?;
-        self.note(Level::Info, self.brief.leaf, HOOK, format!("Going on, for {why}")).await;
-        Some(format!("You are not done yet, for {why}"))
+        self.note(Level::Info, self.brief.leaf, HOOK, format!("Going on: {why}")).await;
+        Some(format!("You are not done yet: {why}"))
     }
 
     fn has_hooks(&self, event: HookEvent) -> bool {
@@ -219,10 +219,11 @@ impl Turn {
                 verdict = hooks::run(one, &call, self.place.guard()) => verdict,
             };
             self.tell_of(one, &verdict).await;
-            let who = || format!("the hook {}", one.words());
-            round.added.extend(verdict.adds.map(|text| format!("{} says: {text}", who())));
+            // What it says first: its command may be longer than there is room.
+            let by = |text: String| format!("{text} (the hook {})", one.words());
+            round.added.extend(verdict.adds.map(by));
             if let Some(why) = verdict.denies {
-                round.denied = Some(format!("{} says: {why}", who()));
+                round.denied = Some(by(why));
                 return round;
             }
         }

@@ -114,7 +114,11 @@ async fn hooks_add_to_prompts_to_results_and_hold_up_the_end() {
     for words in ["it is Friday", "the branch is main", "You are not done yet", "run the tests first"] {
         assert!(notes.contains(words), "{words}: {notes}");
     }
-    assert!(bench.outcomes()[0].2.contains("[a hook that ran after this says: the hook PostToolUse (Write)"));
+    assert!(
+        bench.outcomes()[0]
+            .2
+            .contains("[a hook that ran after this says: format it (the hook PostToolUse (Write)")
+    );
     assert!(bench.outcomes()[0].2.contains("format it"));
     assert_eq!(bench.model.seen().len(), 3, "it went on once");
     assert!(
