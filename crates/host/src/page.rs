@@ -316,6 +316,10 @@ impl web::Rooms for Ways {
                 Some(link) => return Ok(link),
                 None => rooms::RoomRequest::session(session),
             },
+            PageTarget::Watched(session) => match self.known(&session).await {
+                Some(link) => return Ok(link),
+                None => rooms::RoomRequest { starts_none: true, ..rooms::RoomRequest::session(session) },
+            },
             PageTarget::New { cwd, model, agent } => {
                 let typed = cwd.map(|cwd| look_up::whole(&cwd, tools::home().as_deref()));
                 let cwd = typed.map(PathBuf::from).or_else(|| self.begins.get());

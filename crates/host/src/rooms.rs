@@ -60,6 +60,8 @@ pub struct RoomRequest {
     pub wire: Option<Dialect>,
     /// The agent of another program that is to be behind it, by the name that it is listed under; the person has agreed to it before.
     pub agent: Option<String>,
+    /// Whether no agent of another program is started for it.
+    pub starts_none: bool,
     /// Flags for the sessions that begin there, as `--name=value`; only those of [`FLAGS`].
     pub flags: Vec<OsString>,
 }
@@ -176,7 +178,7 @@ impl Rooms {
         if let Some(opened) = self.find(session).await? {
             return Ok(opened);
         }
-        let kept = self.kept_in(session)?;
+        let kept = self.kept_in(session, wanted.starts_none)?;
         let cwd = wanted.cwd.clone().unwrap_or(kept);
         match self.start(wanted, &cwd).await {
             Ok(opened) => Ok(opened),
@@ -196,7 +198,7 @@ impl Rooms {
     }
 
     /// The folder of a kept session, of ours or of another program's agent, which the room starts again.
-    fn kept_in(&self, session: &SessionId) -> Result<PathBuf, NoRoom> {
+    fn kept_in(&self, session: &SessionId, starts_none: bool) -> Result<PathBuf, NoRoom> {
         let missing = || {
             let hint = "`parlor sessions list --all` shows those there are";
             NoRoom::NoSuchSession(format!("there is no session {session}; {hint}"))
@@ -210,6 +212,10 @@ impl Rooms {
             Err(StoreError::Unknown(_)) => return Err(missing()),
             Err(why) => return Err(NoRoom::of(&kept::told(&why))),
         };
+        if starts_none && summary.origin.is_some() {
+            let why = "it is with another program's agent, which only a controller may have started again";
+            return Err(NoRoom::CannotOpen(why.to_owned()));
+        }
         Ok(path_text::read(&summary.cwd))
     }
 

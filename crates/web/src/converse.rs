@@ -166,6 +166,10 @@ async fn serve<R: Rooms>(
             format!("a controller can, and `parlor devices role {} controller` makes it one", device.id);
         return Err(Refused::room(NoRoom::CannotOpen { message, hint }));
     }
+    let wanted = match wanted {
+        PageTarget::Session(id) if device.role != crate::Role::Controller => PageTarget::Watched(id),
+        wanted => wanted,
+    };
     let room = shared.rooms.reach(wanted).await.map_err(Refused::room)?;
     say(link, &welcome);
     Ok(relay::carry(&holder, link, room, device.role, over).await)

@@ -15,6 +15,8 @@ pub type Rows = Arc<Vec<Row>>;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PageTarget {
     Session(SessionId),
+    /// The same for a device that may start no program of others: a session with such an agent is seen only where it is open.
+    Watched(SessionId),
     /// A new one, in this folder or in the usual one, with this model or the usual one, or with an agent of another program.
     New {
         cwd: Option<String>,

@@ -445,7 +445,7 @@ fn read(with: &Value) -> Result<RoomRequest, &'static str> {
     };
     let own_ui = member("own_ui") == Some(&Value::Bool(true));
     let flags = flags.ok_or("`flags` are words")?;
-    Ok(RoomRequest { session, cwd, environment, own_ui, agent, wire: None, flags })
+    Ok(RoomRequest { session, cwd, environment, own_ui, agent, wire: None, starts_none: false, flags })
 }
 
 #[cfg(test)]

@@ -101,6 +101,21 @@ async fn lines_go_both_ways_and_the_end_of_a_room_is_told() {
 }
 
 #[tokio::test]
+async fn only_a_controller_may_have_a_program_started_for_a_session() {
+    let world = World::start().await;
+    let session = || domain::ids::SessionId::new(rooms::SESSION);
+    for (role, wanted) in [
+        (Role::Controller, web::PageTarget::Session(session())),
+        (Role::Approver, web::PageTarget::Watched(session())),
+        (Role::Observer, web::PageTarget::Watched(session())),
+    ] {
+        let browser = world.browser(role).await;
+        let _page = browser.connect(&json!({"session": rooms::SESSION})).await;
+        assert_eq!(world.wanted(), Some(wanted), "{role}");
+    }
+}
+
+#[tokio::test]
 async fn a_role_holds_for_every_line() {
     let world = World::start().await;
     let hello = json!({"hello": {"protocol": 1, "revision": 1, "name": "page", "version": "0", "capabilities": ["hash", "cursor", "answers"]}});

@@ -80,6 +80,8 @@ pub(crate) struct Echo {
     left: Arc<AtomicUsize>,
     /// What its rooms answer a hello with.
     hello: Mutex<Value>,
+    /// What was wanted last.
+    wanted: Mutex<Option<PageTarget>>,
 }
 
 impl Echo {
@@ -94,8 +96,9 @@ impl Rooms for Echo {
     }
 
     async fn reach(&self, wanted: PageTarget) -> Result<LinkIo, NoRoom> {
+        *self.wanted.lock().unwrap() = Some(wanted.clone());
         match wanted {
-            PageTarget::Session(id) if id.as_str() == SESSION => {}
+            PageTarget::Session(id) | PageTarget::Watched(id) if id.as_str() == SESSION => {}
             _ => return Err(NoRoom::NoSuchSession),
         }
         let (ours, room) = memory::pair(&[Lane::MAIN], Limits::default());
@@ -147,6 +150,11 @@ impl World {
     /// What a window of the same program has.
     pub(crate) fn parts(&self) -> (Arc<Echo>, Arc<Server<Echo>>) {
         (self.rooms.clone(), self.server.clone())
+    }
+
+    /// What a page wanted last.
+    pub(crate) fn wanted(&self) -> Option<PageTarget> {
+        self.rooms.wanted.lock().unwrap().clone()
     }
 
     /// From now on rooms answer a hello with this.

@@ -203,7 +203,7 @@ const SHOWN: &[&[&str]] = &[
 fn no_plain_command_lets_a_hostile_project_command_the_terminal() {
     let world = World::new(None);
     let lair = lair(&world);
-    names_every_command(&world, SHOWN, &[&[], &["sessions"], &["mcp"], &["hooks"]]);
+    names_every_command(&world, SHOWN, &[&[], &["sessions"], &["mcp"]]);
     let parlor = |args: &[&str]| {
         let mut command = world.parlor(args);
         command.current_dir(&lair);
