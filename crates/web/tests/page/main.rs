@@ -103,7 +103,7 @@ async fn lines_go_both_ways_and_the_end_of_a_room_is_told() {
 #[tokio::test]
 async fn only_a_controller_may_have_a_program_started_for_a_session() {
     let world = World::start().await;
-    let session = || domain::ids::SessionId::new(rooms::SESSION);
+    let session = || domain::ids::SessionId::parse(rooms::SESSION).unwrap();
     for (role, wanted) in [
         (Role::Controller, web::PageTarget::Session(session())),
         (Role::Approver, web::PageTarget::Watched(session())),
