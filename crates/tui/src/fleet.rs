@@ -250,7 +250,7 @@ impl Board {
                     self.go(at, rows);
                 }
             }
-            (Code::Char('a'), false) => return FleetChoice::Agents,
+            (Code::Char('A'), false) => return FleetChoice::Agents,
             (Code::Char('s'), false) => match under {
                 Some(row) if row.is_live() => self.line = Some((row.clone(), Editor::default())),
                 Some(_) => return FleetChoice::Not("nobody has it open: Enter opens it, then write there"),
@@ -328,7 +328,7 @@ mod tests {
     fn no_key_on_a_row_is_an_answer() {
         let all = rows();
         let letters = ('a'..='z').chain('A'..='Z').chain('0'..='9').chain("!?. ".chars());
-        for letter in letters.filter(|letter| !"qsxjk".contains(*letter)) {
+        for letter in letters.filter(|letter| !"qsxjkA".contains(*letter)) {
             let mut board = Board::default();
             assert_eq!(board.key(Key::char(letter), &all, 10), FleetChoice::Nothing, "{letter}");
             assert_eq!((board.cursor(), board.line().is_some()), (0, false), "{letter}");

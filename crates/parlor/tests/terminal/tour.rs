@@ -86,7 +86,7 @@ fn the_whole_tour_is_walked_by_keys_and_goes_on_where_it_was_left() {
     screen.shows(&["kept.txt", RESTS]);
     screen.send(LEAVES);
     screen.shows(&[
-        "Done. Neither knows the other's wire.",
+        "Done. Neither knows the other's protocol.",
         "The tour is over; what you skipped is still there: parlor tour page.",
     ]);
     assert!(screen.finish());

@@ -91,19 +91,21 @@ pub(crate) fn stack(script: &str, store: Box<dyn Store>, place: &Path) -> Hub {
     toolbox.add(Arc::new(Counter { name: TALLY, risk: Risk::Low }));
     toolbox.add(Arc::new(Counter { name: STRIKE, risk: Risk::High }));
     let model = Arc::new(Scripted::parse(script).expect("the model's script"));
+    let cwd = place.display().to_string();
+    let config = engine::Config::default();
+    let menu = engine::menu(&config, &config.work_dir(&cwd, &cwd));
     let setup = engine::Setup {
         models: Arc::new(Script(model)),
         toolbox,
         data: place.join("data"),
         guard: None,
-        config: engine::Config::default(),
+        config,
         allow: vec![Allowance::Tool(TALLY.to_owned())],
         vault: None,
-        menu: domain::port::menu::AgentMenu::default(),
+        menu: menu.clone(),
     };
     tokio::spawn(Agent::new(setup, reports).run(ordered));
-    let cwd = place.display().to_string();
-    let setup = Setup::new(Engine::Driven, &cwd, 1);
+    let setup = Setup { menu, ..Setup::new(Engine::Driven, &cwd, 1) };
     let hub = Hub::start(setup, store, EngineSeat::Driven(orders), Arc::new(|line| eprintln!("hub: {line}")));
     let feeding = hub.clone();
     tokio::spawn(async move { feeding.reports(reported).await });
