@@ -139,6 +139,10 @@ fn every_line_we_say_is_of_its_schema_and_none_is_when_broken() {
                     continue;
                 }
             };
+            // Said to a program that is silent, whatever it speaks: no line of any one wire.
+            if line["id"] == "knock" {
+                continue;
+            }
             match contract.judge(side(*of_ui), &line) {
                 Ok(ways) => broken += ways,
                 Err(why) => faults.push(why),

@@ -248,7 +248,8 @@ async fn output_is_the_last_bytes_and_a_killed_command_can_still_be_asked_about(
 #[tokio::test]
 async fn what_a_command_writes_is_told_as_it_comes() {
     let mut bench = Bench::new();
-    let line = "printf one; until test -e go; do :; done; printf ' two'; until test -e end; do :; done";
+    let line =
+        "touch began; printf one; until test -e go; do :; done; printf ' two'; until test -e end; do :; done";
     let (id, _) = start(&mut bench, run(line, &[])).await;
     for (piece, next) in [("one", "go"), (" two", "end")] {
         assert_eq!(bench.news().await, (id, ErrandNews::Wrote(piece.to_owned())));
