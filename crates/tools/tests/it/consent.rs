@@ -352,7 +352,7 @@ fn risks_are_told_with_their_reasons() {
         ("apt install x", Risk::High, "changes the system"),
         ("rm a.txt", Risk::High, "deletes"),
         ("cp a.txt /tmp/x", Risk::High, "outside the workspace"),
-        ("cp a.txt .git/hooks/x", Risk::High, "steers"),
+        ("cp a.txt .git/hooks/x", Risk::High, "other programs execute or obey"),
         ("./unknown", Risk::High, "anything"),
         ("printf x", Risk::Low, ""),
         ("echo x", Risk::Low, ""),

@@ -107,7 +107,14 @@ async fn what_the_line_named_and_a_person_agreed_to_works_without_another_questi
         let room = room(namespaces);
         let line = "echo new > AGENTS.md && echo made > .npmrc";
         let plan = room.plan("bash", &json!({"command": line})).unwrap();
-        assert!(!plan.read_only && plan.assessment.reasons.iter().any(|reason| reason.contains("steers")));
+        assert!(
+            !plan.read_only
+                && plan
+                    .assessment
+                    .reasons
+                    .iter()
+                    .any(|reason| reason.contains("other programs execute or obey"))
+        );
         let (outcome, asked) = answered(&room, line, Some(false)).await;
         assert_eq!(outcome.outcome, ToolOutcome::Done, "{}", outcome.result.text);
         assert_eq!(asked, Vec::<String>::new());
