@@ -90,6 +90,11 @@ pub fn main(commit: Option<&str>) -> ExitCode {
     }
     std::panic::set_hook(Box::new(|panic| output::print_error(&broken(panic))));
     let typed: Vec<OsString> = std::env::args_os().collect();
+    // Scripts and shells ask for it all the time: it need not know every command first.
+    if matches!(&typed[..], [_, word] if word == "--version" || word == "-V") {
+        output::print_line(&format!("parlor {}", host::version::version()));
+        return ExitCode::SUCCESS;
+    }
     if let Some(help) = serve::argv_compat::help_of_word(&typed) {
         output::print_line(&help);
         return ExitCode::SUCCESS;
