@@ -32,7 +32,7 @@ const CALLS_TO_FRAME: u64 = 1_100;
 const CALLS_TO_SCREEN: u64 = 1_500;
 /// Instructions of the program as it is built for this bench, in thousands, with room for another compiler and a home with more in it.
 const DEBUG: bool = cfg!(debug_assertions);
-const INSTRUCTIONS_OF_VERSION: u64 = if DEBUG { 14_000 } else { 4_000 };
+const INSTRUCTIONS_OF_VERSION: u64 = if DEBUG { 6_500 } else { 4_000 };
 const INSTRUCTIONS_TO_HANDSHAKE: u64 = if DEBUG { 44_000 } else { 14_000 };
 
 /// What the screen shows first, and what it shows once it can be used.
