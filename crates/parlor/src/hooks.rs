@@ -14,7 +14,7 @@ use host::paths;
 /// Hooks are commands that run before and after the agent's tools and prompts, in the form of Claude Code. They may deny and add text.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor hooks\n  parlor hooks approve\n  parlor hooks forget\n\nSee parlor help extend."
+    after_help = "Examples:\n  parlor hooks list\n  parlor hooks approve\n  parlor hooks forget\n\nSee parlor help extend."
 )]
 pub(crate) struct Hooks {
     #[command(subcommand)]

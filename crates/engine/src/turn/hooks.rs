@@ -20,6 +20,8 @@ use tools::{Deed, Outcome, Plan};
 const MAX_GOING_ON: u32 = 3;
 /// Characters of a result that a hook reads.
 const MAX_RESULT: usize = 100_000;
+/// Most things that a program says once; past it nothing more is said, asked or agreed to.
+const MAX_TOLD: usize = 1_000;
 /// The code of notices about hooks.
 const HOOK: &str = "hook";
 
@@ -30,7 +32,8 @@ pub(crate) struct ToldHooks(Arc<Mutex<BTreeSet<String>>>);
 impl ToldHooks {
     /// Whether this is said for the first time.
     fn is_first(&self, words: String) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(words)
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        told.len() < MAX_TOLD && told.insert(words)
     }
 }
 
