@@ -215,8 +215,12 @@ fn nothing_in_the_persons_temp_can_be_read_written_or_talked_to() {
             assert_eq!(std::fs::read_to_string(theirs.path().join("file")).unwrap(), "SECRET");
         }
         // Sockets of its own work.
-        bench.run(&leash, "perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && bind(S, sockaddr_un(q(/tmp/s))) or exit 1'").is(0, "");
-        assert!(own.path().join("tmp/s").exists() && !Path::new("/tmp/s").exists());
+        // A name that nobody else has there.
+        let name = format!("socket-of-{}", std::process::id());
+        let bind = format!("bind(S, sockaddr_un(q(/tmp/{name})))");
+        let line = format!("perl -MSocket -e 'socket(S, AF_UNIX, SOCK_STREAM, 0) && {bind} or exit 1'");
+        bench.run(&leash, &line).is(0, "");
+        assert!(own.path().join("tmp").join(&name).exists() && !Path::new("/tmp").join(&name).exists());
     }
 }
 
