@@ -180,6 +180,7 @@ test("a whole conversation in Firefox, on a desk and on a phone", LONG, async ()
     await firefox.is(
       "(() => { const box = document.querySelector('#ask .body'); box.scrollTop = box.scrollHeight; return ''; })()",
     );
+    await new Promise((done) => setTimeout(done, 4000));
     await firefox.click("#ask .primary", "Allow once");
     (await home.model.turn()).say("It is written, says the fox.").end();
     await firefox.size(1440, 900);
