@@ -110,11 +110,16 @@ export class Model {
     const first = this.asked.shift();
     if (first) return Promise.resolve(first);
     return new Promise((done, never) => {
-      const timer = setTimeout(() => never(new Error("the model was not asked")), PATIENCE_MS);
-      this.waiting.push((turn) => {
+      const waits = (turn: Turn): void => {
         clearTimeout(timer);
         done(turn);
-      });
+      };
+      const timer = setTimeout(() => {
+        // The next one is for who waits then.
+        this.waiting.splice(this.waiting.indexOf(waits), 1);
+        never(new Error("the model was not asked"));
+      }, PATIENCE_MS);
+      this.waiting.push(waits);
     });
   }
 
