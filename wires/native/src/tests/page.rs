@@ -10,6 +10,7 @@ use domain::state::State;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use testkit::bench::UiBench;
+use testkit::contract::{Contract, Side};
 
 const PAGE: &str = include_str!("../../../../docs/native-protocol.md");
 const SCHEMA: &str = include_str!("../schema.json");
@@ -98,6 +99,58 @@ fn the_events_of_the_page_are_a_lawful_session_that_our_ui_shows() {
     );
     assert_eq!(ui.state.hash(), state.hash());
     assert!(state.open_run().is_none());
+}
+
+/// Whoever checks what he writes with the schema must not be told of members that the page leaves out.
+#[test]
+fn every_example_of_the_page_is_of_the_schema() {
+    let mut contract = Contract::read(SCHEMA).expect("a schema");
+    let mut wrong = Vec::new();
+    for (block_name, noun) in [
+        ("events", "Body"),
+        ("commands", "Command"),
+        ("receipts", "Receipt"),
+        ("signals", "Signal"),
+        ("refusals", "Refusal"),
+    ] {
+        let others = block(block_name).into_iter().filter(|value| !contract.is_one(noun, value));
+        wrong.extend(others.map(|value| format!("{noun}: {value}")));
+    }
+    let mistakes = ["text errors", "text closes"].into_iter().flat_map(blocks);
+    let page = mistakes.fold(PAGE.to_owned(), |page, mistakes| page.replace(mistakes, ""));
+    let mut lines = 0;
+    for line in page.lines().filter(|line| !line.contains('…')) {
+        for (sign, side) in [("> {", Side::Ui), ("< {", Side::Runtime)] {
+            let Some(line) = line.strip_prefix(sign) else { continue };
+            let value: Value = serde_json::from_str(&format!("{{{line}")).expect("it is JSON");
+            lines += 1;
+            if contract.kinds_of(side, &value).is_empty() {
+                wrong.push(format!("{sign}{line}"));
+            }
+        }
+    }
+    assert!(lines >= 30, "{lines}");
+    assert!(wrong.is_empty(), "the schema refuses what the page says:\n{}", wrong.join("\n"));
+}
+
+/// A past that is shown without `rebased` ends with the number that `at` tells, and what comes next is held against the laws.
+#[test]
+fn a_replay_stands_for_the_number_that_at_tells() {
+    let mut ui = UiBench::open(NativeUi::new(), &hello(None));
+    ui.hear(r#"{"hello":{"protocol":1}}"#);
+    let past: Vec<Value> = block("events").into_iter().take(13).map(|body| json!([1, body])).collect();
+    let at = json!({"session":"sess-000000000007","seq":40});
+    ui.hear(&json!({"attached":{"at":at,"replay":past,"abilities":{"name":"page"}}}).to_string());
+    assert_eq!(ui.state.seq, Seq(40));
+    ui.link.outgoing(None);
+    let happened = |seq: u64, body: Value| {
+        json!({"event":{"session":"sess-000000000007","event":{"seq":seq,"at":1,"body":body}}}).to_string()
+    };
+    ui.hear(&happened(41, json!({"step_started":{"turn":2,"step":4}})));
+    assert_eq!((ui.state.seq, ui.link.outgoing(None).len()), (Seq(41), 0));
+    ui.hear(&happened(42, json!({"run_ended":{"run":1,"outcome":"done"}})));
+    let told = ui.link.outgoing(None);
+    assert!(told.iter().any(|sent| format!("{sent:?}").contains("breaks law 2")), "{told:?}");
 }
 
 #[test]
