@@ -18,7 +18,7 @@
 //! The *steps*: `greet`, `hello` (only its first line), `probe`, `prompt plain` and `>` say something. `< CONDITION else WORDS` waits for
 //! a line, passing over others (`because greets`, `answers` or `run-ends` before `else`: that scenario is about its absence); `anyorder else WORDS` … `end` for
 //! several. `gather CONDITION` keeps what comes up to such a line, `lull` what comes until the program is silent, in addition; whatever
-//! is said next lets go of it. A `gather` that waits for `ended` and does not come to it judges nothing. `needs NAME` skips what a program did
+//! is said next lets go of it. A `gather` that waits for `ended` and does not come to it judges nothing, except of a slow prompt. `needs NAME` skips what a program did
 //! not announce. `must` judges the line that was found last, `none`, `some` (which finds it) and `once` those that were
 //! kept, `each /place` the elements there; `rises`, `counts`, `pairs` and `judge` look at all of them. What does not hold is wrong (`else
 //! WORDS`; without, the line) or had no occasion (`skip WORDS`), where `$name` is a value and `${name}` its bare text. `tries N

@@ -104,6 +104,20 @@ title files and commands by the hands of the editor
     let trace = Trace::of(&Transcript::parse(recorded).unwrap(), dialects::acp::DIALECT);
     let told: Vec<String> = trace.lines[5..19].iter().map(|line| line.words.join(" · ")).collect();
     expect![[r#"
+        wants the file /w/a.rs
+        fs/read_text_file: the file has 13 bytes
+        wants to write /w/a.rs (19 bytes)
+        fs/write_text_file: written
+        wants to run cargo test
+        terminal/create: runs as term-1
+        wants what term-1 printed
+        terminal/output: printed "ok. 3 passed"
+        waits for the end of term-1
+        terminal/wait_for_exit: ended with code 0
+        wants term-1 ended
+        terminal/kill: ended by force
+        wants term-1 ended and forgotten
+        terminal/release: error -32603 no such terminal
     "#]]
     .assert_eq(&(told.join("\n") + "\n"));
 }

@@ -16,7 +16,7 @@ pub(in crate::check) async fn play(talk: &mut Talk, steps: &[SceneStep]) -> Resu
         let (name, text) = wish.of(&talk.wishes);
         bindings.bind(name, Value::from(text));
     }
-    Scene { talk, wire, bindings, line: Value::Null, heard: Vec::new() }.steps(steps).await
+    Scene { talk, wire, bindings, line: Value::Null, heard: Vec::new(), is_slow: false }.steps(steps).await
 }
 
 impl WishName {
@@ -39,6 +39,8 @@ struct Scene<'t> {
     line: Value,
     /// The lines that were kept.
     heard: Vec<Value>,
+    /// The prompt that was said last is answered slowly, perhaps for longer than anything is waited for.
+    is_slow: bool,
 }
 
 impl Scene<'_> {
@@ -61,6 +63,7 @@ impl Scene<'_> {
             },
             SceneStep::Prompt(wish) => {
                 self.heard.clear();
+                self.is_slow = matches!(wish, WishName::Slow);
                 let (_, text) = wish.of(&self.talk.wishes);
                 let id = prompt(self.talk, &text).await?;
                 self.bindings.bind("id", Value::from(id));
@@ -94,7 +97,7 @@ impl Scene<'_> {
             SceneStep::Gather(last) => {
                 let (wire, bindings) = (self.wire, &mut self.bindings);
                 self.heard = self.talk.until_over(|line| last.holds(Some(wire), line, bindings)).await;
-                if last.awaits_the_end() { self.ended(last) } else { Ok(()) }
+                if last.awaits_the_end() && !self.is_slow { self.ended(last) } else { Ok(()) }
             }
             SceneStep::Needs(ability) => match self.talk.announced(ability) {
                 Some(true) => Ok(()),

@@ -40,15 +40,16 @@ pub(super) fn defects() -> Vec<Defect> {
     ]
 }
 
-/// Takes some prompts for a greeting, which gives no occasion to anything.
+/// Takes some prompts for a greeting, which gives no occasion to anything, and hears no cancel of what it does then.
 fn takes_for(name: &'static str, found_by: &'static [&'static str], which: fn(&str) -> bool) -> Defect {
     Defect::new(name, found_by, move || {
+        let mut taken = false;
         heard(move |mut line| {
             let text = line.pointer_mut("/command/what/prompt/input/text");
             if let Some(text) = text.filter(|text| text.as_str().is_some_and(which)) {
-                *text = json!("Say hello.");
+                (*text, taken) = (json!("Say hello."), true);
             }
-            vec![line]
+            if taken && line.pointer("/command/what/cancel").is_some() { vec![] } else { vec![line] }
         })
     })
 }
