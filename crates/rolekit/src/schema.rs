@@ -8,10 +8,7 @@
 //! wire's folder, which is what the program prints; this module is compiled for tests only.
 
 mod closing;
-mod demands;
 mod described;
-
-pub use demands::demanding;
 
 use crate::rpc::Call;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -61,22 +58,13 @@ pub struct Document {
 impl Document {
     /// A schema without lines.
     pub fn new(title: &str, description: &str) -> Document {
-        Document::with(SchemaSettings::draft2020_12().for_serialize(), title, description)
-    }
-
-    /// The same of what is read: it demands what no reader does without. Only [`demanding`] looks at it.
-    pub fn of_readers() -> Document {
-        Document::with(SchemaSettings::draft2020_12().for_deserialize(), "", "")
-    }
-
-    fn with(settings: SchemaSettings, title: &str, description: &str) -> Document {
         let head = json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": title,
             "description": format!("{description} {WRITES}"),
         });
         Document {
-            generator: settings.into_generator(),
+            generator: SchemaSettings::draft2020_12().for_serialize().into_generator(),
             head: head.as_object().cloned().unwrap_or_default(),
             lines: Map::new(),
             said_by: Vec::new(),

@@ -113,9 +113,8 @@ fn object(schema: &Value, depth: usize) -> Result<String, String> {
         let value = schema.get("additionalProperties").unwrap_or(&Value::Bool(true));
         return Ok(format!("Record<string, {}>", written(value, depth)?));
     };
-    // What Parlor always writes is there for whoever reads it.
-    let named = ["required", "x-written"].into_iter().filter_map(|key| schema[key].as_array());
-    let required: Vec<&str> = named.flatten().filter_map(Value::as_str).collect();
+    let required: Vec<&str> =
+        schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let mut written_members = Vec::new();
     for (name, member) in members {
         let mark = if required.contains(&name.as_str()) { "" } else { "?" };

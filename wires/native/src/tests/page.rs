@@ -10,7 +10,6 @@ use domain::state::State;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use testkit::bench::UiBench;
-use testkit::contract::{Contract, Side};
 
 const PAGE: &str = include_str!("../../../../docs/native-protocol.md");
 const SCHEMA: &str = include_str!("../schema.json");
@@ -99,38 +98,6 @@ fn the_events_of_the_page_are_a_lawful_session_that_our_ui_shows() {
     );
     assert_eq!(ui.state.hash(), state.hash());
     assert!(state.open_run().is_none());
-}
-
-/// Whoever checks what he writes with the schema must not be told of members that the page leaves out.
-#[test]
-fn every_example_of_the_page_is_of_the_schema() {
-    let mut contract = Contract::read(SCHEMA).expect("a schema");
-    let mut wrong = Vec::new();
-    for (block_name, noun) in [
-        ("events", "Body"),
-        ("commands", "Command"),
-        ("receipts", "Receipt"),
-        ("signals", "Signal"),
-        ("refusals", "Refusal"),
-    ] {
-        let others = block(block_name).into_iter().filter(|value| !contract.is_one(noun, value));
-        wrong.extend(others.map(|value| format!("{noun}: {value}")));
-    }
-    let mistakes = ["text errors", "text closes"].into_iter().flat_map(blocks);
-    let page = mistakes.fold(PAGE.to_owned(), |page, mistakes| page.replace(mistakes, ""));
-    let mut lines = 0;
-    for line in page.lines().filter(|line| !line.contains('…')) {
-        for (sign, side) in [("> {", Side::Ui), ("< {", Side::Runtime)] {
-            let Some(line) = line.strip_prefix(sign) else { continue };
-            let value: Value = serde_json::from_str(&format!("{{{line}")).expect("it is JSON");
-            lines += 1;
-            if contract.kinds_of(side, &value).is_empty() {
-                wrong.push(format!("{sign}{line}"));
-            }
-        }
-    }
-    assert!(lines >= 30, "{lines}");
-    assert!(wrong.is_empty(), "the schema refuses what the page says:\n{}", wrong.join("\n"));
 }
 
 /// A past that is shown without `rebased` ends with the number that `at` tells, and what comes next is held against the laws.
