@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 import json, subprocess, sys
 
-runtime = subprocess.Popen(["parlor", "serve", "--dialect", "native", "--stdio"], stdin=-1, stdout=-1, text=True)
+command = sys.argv[2:] or ["parlor", "serve", "--dialect", "native", "--stdio"]
+runtime = subprocess.Popen(command, stdin=-1, stdout=-1, encoding="utf-8", errors="replace")
 def say(**line):
     print(json.dumps(line), file=runtime.stdin, flush=True)
 
 say(hello={"protocol": 1, "name": "mine", "version": "1", "capabilities": ["answers"]})
 say(command={"ticket": 1, "what": {"prompt": {"input": {"text": sys.argv[1]}}}})
 for text in runtime.stdout:
-    line = json.loads(text)
-    body = line.get("event", {}).get("event", {}).get("body", {})
+    try:
+        [(kind, line)] = json.loads(text).items()
+    except (ValueError, AttributeError):
+        continue
+    body = line["event"]["body"] if kind == "event" else {}
     if "message_delta" in body:
         print(body["message_delta"]["text"], end="", flush=True)
     if "ask_opened" in body:
@@ -19,6 +23,6 @@ for text in runtime.stdout:
         if "consent" in ask["kind"]:
             answer = {"allow": {"scope": "once"}} if yes else {"deny": {}}
         say(command={"ticket": 2, "what": {"answer": {"ask": ask["id"], "answer": answer}}})
-    if "run_ended" in body or "error" in line:
+    if "run_ended" in body or kind == "error":
         break
 runtime.stdin.close()

@@ -8,7 +8,7 @@ use domain::path_text;
 use hub::core::Standing;
 use hub::{Guest, Log};
 use link::Watcher;
-use roles::Greeting;
+use roles::{FolderNames, Greeting};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -30,8 +30,14 @@ fn greeting(own: &OwnStack, options: Vec<(String, String)>, warnings: Vec<String
         models: own.models.iter().map(|model| (model.provider.clone(), model.name.clone())).collect(),
         options,
         warnings,
+        folders: FolderNames(real_folder),
         ..Greeting::default()
     }
+}
+
+/// The name of a folder with its links resolved.
+fn real_folder(folder: &str) -> String {
+    Path::new(folder).canonicalize().map_or_else(|_| folder.to_owned(), |real| path_text::write(&real))
 }
 
 /// Who we are and what we can, for the greeting of every UI.

@@ -9,6 +9,7 @@ pub mod agent;
 mod at_once;
 mod defects;
 mod expected;
+mod explain;
 mod report;
 mod scenes;
 mod shared;
@@ -27,6 +28,7 @@ use talk::Talk;
 
 pub use defects::Defect;
 pub use expected::{Expected, NotExpected};
+pub use explain::document;
 pub use report::CheckReport;
 
 /// How many times the patience one scenario may take.
@@ -188,6 +190,8 @@ pub struct Finding {
     pub took: Duration,
     /// The scenario that is about what went wrong here.
     cause: Option<&'static str>,
+    /// The scenario that counts it, where another one does.
+    pub because: Option<&'static str>,
 }
 
 impl Finding {
@@ -195,13 +199,19 @@ impl Finding {
         matches!(self.found, ScenarioOutcome::Failed(_) | ScenarioOutcome::Open(_))
     }
 
-    /// A fault counts once: where the scenario that is about it found it too, this one had no occasion.
+    /// The scenario that counts what went wrong here, if anything did.
+    fn counted_by(&self) -> Option<&'static str> {
+        if self.is_red() { Some(self.scenario.name) } else { self.because }
+    }
+
+    /// A fault counts once: where the scenario that is about it found it too, or had itself no occasion because of a third, this one is
+    /// not judged.
     fn judged(mut self, others: &[(usize, Finding)]) -> Finding {
         let cause = self.cause.filter(|_| self.is_red());
-        let found = cause.and_then(|cause| others.iter().find(|(_, other)| other.scenario.name == cause));
-        if let Some((_, other)) = found.filter(|(_, other)| other.is_red()) {
-            self.found =
-                ScenarioOutcome::Skipped(format!("it could not come to that: see {}", other.scenario.name));
+        let other = cause.and_then(|cause| others.iter().find(|(_, other)| other.scenario.name == cause));
+        if let Some(because) = other.and_then(|(_, other)| other.counted_by()) {
+            self.found = ScenarioOutcome::Skipped(format!("not judged because of {because}"));
+            self.because = Some(because);
         }
         self
     }
@@ -271,6 +281,11 @@ impl Suite {
             }
         })
         .await;
+        // Two that blame each other wait for ever: then each is judged by itself.
+        for (index, finding) in held {
+            each(&finding);
+            findings.push((index, finding));
+        }
         findings.sort_by_key(|(index, _)| *index);
         let findings = findings.into_iter().map(|(_, finding)| finding).collect();
         CheckReport { dialect: self.dialect, tested: self.tested, findings }
@@ -314,7 +329,7 @@ impl Suite {
             }
             Err(Stop::Skipped(why)) => (ScenarioOutcome::Skipped(why), None),
         };
-        Finding { scenario, found, said, took: began.elapsed(), cause }
+        Finding { scenario, found, said, took: began.elapsed(), cause, because: None }
     }
 }
 

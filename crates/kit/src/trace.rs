@@ -4,6 +4,7 @@
 //! The runtime's lines are lifted by the dialect's UI role and the canon, exactly as when our UI is attached; the UI's lines by its
 //! runtime role. A line that neither understands is still shown by its own words.
 
+mod hands;
 mod html;
 mod lift;
 #[cfg(test)]

@@ -38,7 +38,7 @@ impl From<TestedRole> for Tested {
 /// Each scenario starts the program anew in an empty directory and plays the other side: handshake, runs, consent, cancelling, and what
 /// goes wrong in practice (torn lines, garbage, a slow reader, late and double answers). In the command, `{socket}` becomes the path of a
 /// socket; for a UI, `{runtime}` becomes a program to start as its runtime. A UI has to say one prompt by itself. Exit code 0 when all
-/// is as expected, 1 when not. `parlor check agent` checks how well an agent works.
+/// is as expected, 1 when not, also when nothing could be judged. `parlor check agent` checks how well an agent works.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -50,6 +50,7 @@ Examples:
     parlor serve --dialect nous --socket {socket} --ephemeral
   parlor check --dialect codelia --role ui -- \\
     parlor attach --dialect codelia --prompt hello -- {runtime}
+  parlor check --dialect asst --role runtime --explain run-ends
   parlor check agent"
 )]
 pub(crate) struct CheckArgs {
@@ -90,6 +91,9 @@ struct Check {
     /// Print the scenarios and run nothing.
     #[arg(long)]
     list: bool,
+    /// Tell what one scenario asks, and where that stands, and run nothing.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["list", "only"])]
+    explain: Option<String>,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
@@ -137,6 +141,14 @@ async fn program(asked: Check) -> anyhow::Result<Exit> {
         let hint = format!("parlor check --dialect {name} --role {} --list", tested.word());
         return Err(exit::usage(format!("no scenario has {part:?} in its name\n\nhint: {hint}")));
     }
+    if let Some(scenario) = &asked.explain {
+        let hint = format!("parlor check --dialect {name} --role {} --list", tested.word());
+        let told = suite.explain(scenario);
+        let told =
+            told.ok_or_else(|| exit::usage(format!("there is no scenario {scenario:?}\n\nhint: {hint}")))?;
+        output::print_line(&told);
+        return Ok(Exit::Done);
+    }
     if asked.list {
         for scenario in &suite.scenarios {
             let section = scenario.says.map_or("left open", |quote| quote.section);
@@ -168,8 +180,19 @@ async fn program(asked: Check) -> anyhow::Result<Exit> {
     for what in &wrong {
         output::print_error(&format!("not as expected: {what}"));
     }
-    Ok(if wrong.is_empty() { Exit::Done } else { Exit::Failed })
+    if report.counts().1 > 0 && !asked.json {
+        let (name, role) = (report.dialect, report.tested.word());
+        output::print_line(&format!("why: parlor check --dialect {name} --role {role} --explain NAME"));
+    }
+    if report.score().is_none() {
+        output::print_error(NOTHING_JUDGED);
+    }
+    Ok(if wrong.is_empty() && report.score().is_some() { Exit::Done } else { Exit::Failed })
 }
+
+/// Said where every scenario was skipped, or left open by the document.
+const NOTHING_JUDGED: &str = "nothing was judged, so nothing is known of this program\n\nhint: the reasons stand beside the scenarios; without \
+    --only all are tried, and --tool-prompt, --slow-prompt and --consent-prompt say what this program acts on";
 
 async fn run(suite: &Suite, asked: &Check, expected: &Expected) -> anyhow::Result<CheckReport> {
     if asked.socket.is_none() && asked.command.is_empty() {

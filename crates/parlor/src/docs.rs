@@ -5,6 +5,7 @@ mod reference;
 use crate::exit::Exit;
 use anyhow::Context;
 use dialects::Dialect;
+use kit::check::{Suite, Tested};
 use roles::Item;
 use roles::fidelity::{Carried, Row, Verdict};
 use std::path::Path;
@@ -56,7 +57,38 @@ fn page(dialect: Dialect) -> String {
         page.push_str(&format!("| {} | {} | {} |\n", row.item, cell(row.wire), cell(&words(&row))));
     }
     quirks(&mut page, dialect);
+    asked(&mut page, dialect);
     page
+}
+
+/// The scenarios of the conformance kit, each with the sentence on which it stands: a report cites them by name.
+fn asked(page: &mut String, dialect: Dialect) {
+    let document = kit::check::document(dialect.name());
+    let link = document
+        .strip_prefix("docs/")
+        .map_or_else(|| format!("../../{document}"), |page| format!("../{page}"));
+    page.push_str(&format!(
+        "\n## What `parlor check` asks\n\nEach scenario by its name, and the sentence of [the wire's document]({link}) on which it stands. \
+         What the document leaves open is played too, and costs nothing.\n"
+    ));
+    for (tested, whose) in [(Tested::Runtime, "Of a runtime"), (Tested::Ui, "Of a UI")] {
+        let Some(suite) = Suite::of(dialect.name(), tested) else { continue };
+        page.push_str(&format!(
+            "\n### {whose}\n\n| scenario | what is asked | where it stands |\n|---|---|---|\n"
+        ));
+        for scenario in &suite.scenarios {
+            let stands = scenario.says.map_or_else(
+                || "left open".to_owned(),
+                |quote| format!("{}: \u{201c}{}\u{201d}", quote.section, quote.text),
+            );
+            page.push_str(&format!(
+                "| `{}` | {} | {} |\n",
+                scenario.name,
+                cell(scenario.expects),
+                cell(&stands)
+            ));
+        }
+    }
 }
 
 fn quirks(page: &mut String, dialect: Dialect) {

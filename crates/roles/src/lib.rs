@@ -19,6 +19,6 @@ pub use dialect::Dialect;
 pub use effect::{Drift, LinkEffect, Loss, Reason, RoleEffect, RuntimeEffect, TimerKey, UiEffect};
 pub use item::Item;
 pub use line::{Lane, Line};
-pub use runtime_role::{Answers, GREET_WITHIN, Greeting, RuntimeRole, Settled, View};
+pub use runtime_role::{Answers, FolderNames, GREET_WITHIN, Greeting, RuntimeRole, Settled, View};
 pub use tickets::Tickets;
 pub use ui_role::{HANDSHAKE_TIMEOUT, Hello, KNOCK_AFTER, Past, START_TIMEOUT, Seen, UiRole};

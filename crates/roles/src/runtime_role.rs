@@ -39,7 +39,36 @@ pub struct Greeting {
     pub standing: Standing,
     /// What the person should know from the start and nobody may have read on stderr.
     pub warnings: Vec<String>,
+    /// The one name of a folder that a UI may know by several. A role looks at no disk: whoever seats it does.
+    pub folders: FolderNames,
 }
+
+/// Gives the name by which Parlor knows a folder, links resolved; a name that leads nowhere stays as it is.
+#[derive(Debug, Clone, Copy)]
+pub struct FolderNames(pub fn(&str) -> String);
+
+impl FolderNames {
+    /// The one name of this folder.
+    pub fn real(self, folder: &str) -> String {
+        (self.0)(folder)
+    }
+}
+
+impl Default for FolderNames {
+    /// Every name stands for itself.
+    fn default() -> FolderNames {
+        FolderNames(str::to_owned)
+    }
+}
+
+impl PartialEq for FolderNames {
+    /// How folders are looked up is nothing that is told, so two greetings do not differ by it.
+    fn eq(&self, _: &FolderNames) -> bool {
+        true
+    }
+}
+
+impl Eq for FolderNames {}
 
 /// How long a greeting may wait for what another program can do; then nothing is claimed of it. Longer than that program may take to
 /// greet: that it is none, or does not start, is told in place of a greeting.

@@ -17,13 +17,19 @@ use domain::event::{Body, SessionEvent};
 use domain::ids::SessionId;
 use domain::port::Ticket;
 use domain::session::{ModelEntry, ModelRef, SkillList};
-use roles::{Greeting, Hello};
+use roles::{FolderNames, Greeting, Hello};
 use serde_json::{Value, json};
 use testkit::bench::{RuntimeBench, UiBench, session, summary};
 
 fn greeting() -> Greeting {
     let model = Some(("north".to_owned(), "large".to_owned()));
-    Greeting { version: "0".to_owned(), cwd: "/w".to_owned(), model, ..Greeting::default() }
+    let folders = FolderNames(linked);
+    Greeting { version: "0".to_owned(), cwd: "/w".to_owned(), model, folders, ..Greeting::default() }
+}
+
+/// The disk of these tests: `/linked` leads to `/w`.
+fn linked(folder: &str) -> String {
+    if folder == "/linked" { "/w".to_owned() } else { folder.to_owned() }
 }
 
 fn here() -> SessionId {

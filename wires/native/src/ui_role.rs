@@ -16,8 +16,9 @@ use super::{
 use domain::command::{Command, LibraryCommand, Refusal, RefusalKind, Target};
 use domain::event::{Body, ContextEvent, Event, MessageEvent, SessionEvent};
 use domain::grammar::Grammar;
-use domain::ids::{EntryId, SessionId};
+use domain::ids::{EntryId, Millis, Seq, SessionId};
 use domain::port::{Abilities, News, Ticket};
+use domain::state::State;
 use rolekit::first_line;
 use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, Tickets, TimerKey, UiCx, UiRole};
 use std::sync::Arc;
@@ -119,7 +120,7 @@ impl NativeUi {
 
     fn attached(&mut self, cx: &mut UiCx<'_>, seen: Seen<'_>, attached: Attached) {
         let Attached { at, current, replay, board, abilities } = attached;
-        let replay = if current { seen.state.replay() } else { replay };
+        let replay = if current { seen.state.replay() } else { based(replay, at.seq) };
         self.tip = replay.iter().fold(None, |tip, (_, body)| tip_after(tip, body));
         self.laws = Laws::Due;
         self.session = Some(at.session.clone());
@@ -278,6 +279,21 @@ impl NativeUi {
             );
         }
     }
+}
+
+/// A replay that ends with the number of the last event that it stands for: where it does not say so itself, `at` does.
+fn based(mut replay: Vec<(Millis, Body)>, seq: Seq) -> Vec<(Millis, Body)> {
+    if seq == Seq(0) || replay.iter().any(|(_, body)| matches!(body, Body::Rebased(_))) {
+        return replay;
+    }
+    let mut state = State::new();
+    for (at, body) in &replay {
+        // What names nothing that is there changes nothing, here and where it is shown.
+        let _ = state.apply(*at, body);
+    }
+    state.seq = seq;
+    replay.extend(state.replay().pop());
+    replay
 }
 
 /// Where the conversation goes on after this.

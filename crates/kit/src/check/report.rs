@@ -28,20 +28,21 @@ impl CheckReport {
         )
     }
 
-    /// Of what could be judged, how much is kept, in percent.
-    pub fn score(&self) -> u32 {
+    /// Of what could be judged, how much is kept, in percent; none where nothing could be judged.
+    pub fn score(&self) -> Option<u32> {
         let (passed, failed, ..) = self.counts();
-        let all = passed + failed;
-        u32::try_from((passed * 100).checked_div(all).unwrap_or(0)).unwrap_or(0)
+        let percent = (passed * 100).checked_div(passed + failed)?;
+        u32::try_from(percent).ok()
     }
 
     /// One line that says it all.
     pub fn summary(&self) -> String {
         let (passed, failed, skipped, open) = self.counts();
-        let score = self.score();
+        let score =
+            self.score().map_or_else(|| "nothing was judged".to_owned(), |score| format!("score {score} %"));
         let open = if open == 0 { String::new() } else { format!(", {open} left open by the document") };
         format!(
-            "{} {}: {passed} kept, {failed} not, {skipped} skipped{open} · score {score} %",
+            "{} {}: {passed} kept, {failed} not, {skipped} skipped{open} · {score}",
             self.dialect,
             self.tested.word()
         )
@@ -100,6 +101,7 @@ impl CheckReport {
                     "says": finding.scenario.says.map(|quote| quote.text),
                     "expected": finding.scenario.expects,
                     "found": found,
+                    "because": finding.because,
                     "came": came,
                     "said": if found == "failed" { finding.said.clone() } else { Vec::new() },
                     "millis": millis,

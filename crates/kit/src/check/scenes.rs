@@ -16,9 +16,10 @@
 //! each `>` line with it is a new one. `$plain`, `$tool`, `$slow` and `$consent` are the prompts.
 //!
 //! The *steps*: `greet`, `hello` (only its first line), `probe`, `prompt plain` and `>` say something. `< CONDITION else WORDS` waits for
-//! a line, passing over others (`because greets` before `else`: that scenario is about its absence); `anyorder else WORDS` … `end` for
+//! a line, passing over others (`because greets`, `answers` or `run-ends` before `else`: that scenario is about its absence); `anyorder else WORDS` … `end` for
 //! several. `gather CONDITION` keeps what comes up to such a line, `lull` what comes until the program is silent, in addition; whatever
-//! is said next lets go of it. `must` judges the line that was found last, `none`, `some` (which finds it) and `once` those that were
+//! is said next lets go of it. A `gather` that waits for `ended` and does not come to it judges nothing, except of a slow prompt. `needs NAME` skips what a program did
+//! not announce. `must` judges the line that was found last, `none`, `some` (which finds it) and `once` those that were
 //! kept, `each /place` the elements there; `rises`, `counts`, `pairs` and `judge` look at all of them. What does not hold is wrong (`else
 //! WORDS`; without, the line) or had no occasion (`skip WORDS`), where `$name` is a value and `${name}` its bare text. `tries N
 //! CONDITION` … `end` goes again until such a line was kept.
@@ -79,6 +80,8 @@ pub(super) enum SceneStep {
         what: String,
     },
     Gather(Condition),
+    /// Only for programs that announced this ability.
+    Needs(String),
     Lull,
     Must(Condition, Otherwise),
     None(Condition, Otherwise),
@@ -188,6 +191,14 @@ impl Condition {
             }
             holds
         })
+    }
+}
+
+impl Condition {
+    /// Whether the end of a run is one of the things that it holds of.
+    fn awaits_the_end(&self) -> bool {
+        let is_end = |terms: &Vec<_>| matches!(terms.as_slice(), [(true, Term::Wire(LineKind::Ended))]);
+        self.0.iter().any(is_end)
     }
 }
 

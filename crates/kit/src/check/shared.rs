@@ -1,7 +1,7 @@
 //! Scenarios that every runtime has to keep, whatever its wire: framing, runs, consent, cancelling, leaving.
 
 use super::talk::Talk;
-use super::wires::{End, Greeting, RuntimeWire};
+use super::wires::{CANCEL, CONSENT, End, Greeting, RuntimeWire};
 use super::{Doing, Scenario, ScenarioPlay, Stop, Tested};
 use crate::peer::Carrier;
 use link::child::Exit;
@@ -28,7 +28,11 @@ const TORN: Duration = Duration::from_millis(30);
 /// The scenarios that are about what others only need: whether there is a handshake, an answer, a run.
 pub(super) const GREETS: &str = "greets";
 pub(super) const ANSWERS: &str = "answers";
-const RUN_ENDS: &str = "run-ends";
+pub(super) const RUN_ENDS: &str = "run-ends";
+const CANCELS: &str = "cancel";
+const CONSENT_YES: &str = "consent-yes";
+/// The scenarios that steps may blame.
+pub(super) const CAUSES: [&str; 3] = [GREETS, ANSWERS, RUN_ENDS];
 
 type Act = fn(&mut Talk) -> Doing<'_>;
 
@@ -58,14 +62,14 @@ pub(super) fn scenarios(wire: &RuntimeWire) -> Vec<Scenario> {
     }
     if wire.cancel.is_some() {
         let more: [(&str, &str, Act); 2] = [
-            ("cancel", "a run that is cancelled ends soon, and once", |t| Box::pin(cancel(t))),
+            (CANCELS, "a run that is cancelled ends soon, and once", |t| Box::pin(cancel(t))),
             ("cancel-nothing", "cancelling when nothing runs does no harm", |t| Box::pin(cancel_nothing(t))),
         ];
         all.extend(more);
     }
     if wire.asked.is_some() {
         let more: [(&str, &str, Act); 5] = [
-            ("consent-yes", "what is allowed is done, once, and the run ends", |t| Box::pin(consent_yes(t))),
+            (CONSENT_YES, "what is allowed is done, once, and the run ends", |t| Box::pin(consent_yes(t))),
             ("consent-no", "what is denied is not done, and the run ends", |t| Box::pin(consent_no(t))),
             ("consent-twice", "a second answer to a question does nothing", |t| Box::pin(consent_twice(t))),
             ("consent-after-cancel", "a yes that comes after a cancel does nothing", |t| {
@@ -136,8 +140,16 @@ async fn end(talk: &mut Talk) -> Result<bool, Stop> {
     Ok(after.iter().any(|line| (wire.ended)(line).is_some()))
 }
 
-/// Waits for a question; skipped when the run ends without one. Gives what names the question, and the run.
-async fn question(talk: &mut Talk) -> Result<(Value, Option<Value>), Stop> {
+/// What names a question, and its run.
+type Question = (Value, Option<Value>);
+
+/// The question of a scenario that is about what comes after it: that there is one is another's business.
+async fn question(talk: &mut Talk) -> Result<Question, Stop> {
+    first_question(talk).await.map_err(|stop| stop.because(CONSENT_YES))
+}
+
+/// Waits for a question. A run that ends without one shows nothing, which is wrong of a program that announced that it asks.
+async fn first_question(talk: &mut Talk) -> Result<Question, Stop> {
     let wire = talk.wire()?;
     let Some(asked) = wire.asked else { return Err(Stop::Skipped("this wire has no questions".to_owned())) };
     let wish = talk.wishes.consent.clone();
@@ -151,9 +163,14 @@ async fn question(talk: &mut Talk) -> Result<(Value, Option<Value>), Stop> {
         })
         .await
         .map_err(|stop| stop.because(RUN_ENDS))?;
-    match ask {
-        Some(ask) => Ok((ask, run)),
-        None => Err(Stop::Skipped(format!("the program did not ask for consent to: {wish}"))),
+    match (ask, talk.announced(CONSENT)) {
+        (Some(ask), _) => Ok((ask, run)),
+        (None, Some(true)) => Err(Stop::wrong(format!(
+            "it announced `{CONSENT}`, and the run ended without a question: one was awaited at the prompt \"{wish}\" \
+             (--consent-prompt says another)"
+        ))),
+        (None, Some(false)) => Err(Stop::Skipped(format!("the program does not announce `{CONSENT}`"))),
+        (None, None) => Err(Stop::Skipped(format!("the program did not ask for consent to: {wish}"))),
     }
 }
 
@@ -190,6 +207,7 @@ async fn two(talk: &mut Talk) -> Result<(), Stop> {
         left.is_empty().then_some(())
     })
     .await
+    .map_err(|stop| stop.because(ANSWERS))
 }
 
 async fn torn(talk: &mut Talk) -> Result<(), Stop> {
@@ -200,14 +218,17 @@ async fn torn(talk: &mut Talk) -> Result<(), Stop> {
         talk.bytes(piece).await?;
         tokio::time::sleep(TORN).await;
     }
-    talk.until("the answer to a request in pieces", |line| (wire.probed)(line, id).then_some(())).await
+    let answered =
+        talk.until("the answer to a request in pieces", |line| (wire.probed)(line, id).then_some(()));
+    answered.await.map_err(|stop| stop.because(ANSWERS))
 }
 
 async fn blank(talk: &mut Talk) -> Result<(), Stop> {
     greet(talk).await?;
     let (wire, id) = (talk.wire()?, talk.id());
     talk.bytes(format!("\n\r\n  \n{}\r\n", (wire.probe)(id)).as_bytes()).await?;
-    talk.until("the answer after blank lines", |line| (wire.probed)(line, id).then_some(())).await
+    let answered = talk.until("the answer after blank lines", |line| (wire.probed)(line, id).then_some(()));
+    answered.await.map_err(|stop| stop.because(ANSWERS))
 }
 
 async fn garbage(talk: &mut Talk) -> Result<(), Stop> {
@@ -234,7 +255,8 @@ async fn run_ends(talk: &mut Talk) -> Result<(), Stop> {
     greet(talk).await?;
     let (wire, wish) = (talk.wire()?, talk.wishes.plain.clone());
     prompt(talk, &wish).await?;
-    let told = end(talk).await?;
+    let over = end(talk).await;
+    let told = if wire.ends_as_it_answers { over.map_err(|stop| stop.because(ANSWERS))? } else { over? };
     let after = talk.lull().await;
     // On a busy machine the end comes well after the last word, and is no word too many.
     let is_late_end = |line: &Value| !told && (wire.ended)(line).is_some();
@@ -248,7 +270,7 @@ async fn second_run(talk: &mut Talk) -> Result<(), Stop> {
     greet(talk).await?;
     let (wire, wish) = (talk.wire()?, talk.wishes.plain.clone());
     prompt(talk, &wish).await?;
-    talk.until_over(|line| (wire.ended)(line).is_some()).await;
+    end(talk).await?;
     let mut came = String::new();
     for _ in 0..SECOND_TRIES {
         prompt(talk, &wish).await?;
@@ -301,28 +323,43 @@ async fn cancel(talk: &mut Talk) -> Result<(), Stop> {
         })
         .await
         .map_err(|stop| stop.because(RUN_ENDS))?;
-    let Some(run) = run else { return Err(too_quick()) };
+    if talk.announced(CANCEL) == Some(false) {
+        return Err(cannot_cancel(talk));
+    }
+    let Some(run) = run else { return Err(too_quick(talk)) };
     let id = talk.id();
     talk.say(&cancel(id, &run)).await?;
     let over = talk.until("the end of the cancelled run", |line| {
         (wire.ended)(line).map(Some).or_else(|| (wire.not_known)(line, id).then_some(None))
     });
-    match over.await? {
-        None => return Err(cannot_cancel()),
+    match over.await.map_err(|stop| stop.because(RUN_ENDS))? {
+        None => return Err(cannot_cancel(talk)),
         Some(End::Cancelled) => {}
-        Some(End::Done) => return Err(too_quick()),
+        Some(End::Done) => return Err(too_quick(talk)),
         Some(End::Failed) => return Err(Stop::wrong("the run ended as a failure, not as cancelled")),
     }
     let again = talk.lull().await.iter().filter(|line| (wire.ended)(line).is_some()).count();
     if again == 0 { Ok(()) } else { Err(Stop::wrong("the run ended a second time")) }
 }
 
-fn cannot_cancel() -> Stop {
-    Stop::Skipped("the program says that it does not know how to cancel".to_owned())
+/// The program does not cancel, and says so: a broken word where it had announced that it does.
+fn cannot_cancel(talk: &Talk) -> Stop {
+    match talk.announced(CANCEL) {
+        Some(true) => Stop::wrong(format!("it announced `{CANCEL}`, and refused to")),
+        Some(false) => Stop::Skipped(format!("the program does not announce `{CANCEL}`")),
+        None => Stop::Skipped("the program says that it does not know how to cancel".to_owned()),
+    }
 }
 
-fn too_quick() -> Stop {
-    Stop::Skipped("the run was over before it could be cancelled".to_owned())
+fn too_quick(talk: &Talk) -> Stop {
+    match talk.announced(CANCEL) {
+        Some(true) => Stop::wrong(format!(
+            "it announced `{CANCEL}`, and the run went on to its end: an end as cancelled was awaited after the prompt \"{}\" \
+             (--slow-prompt says one that takes longer)",
+            talk.wishes.slow
+        )),
+        _ => Stop::Skipped("the run was over before it could be cancelled".to_owned()),
+    }
 }
 
 async fn cancel_nothing(talk: &mut Talk) -> Result<(), Stop> {
@@ -336,10 +373,9 @@ async fn cancel_nothing(talk: &mut Talk) -> Result<(), Stop> {
 
 async fn consent_yes(talk: &mut Talk) -> Result<(), Stop> {
     greet(talk).await?;
-    let wire = talk.wire()?;
-    let (ask, _) = question(talk).await?;
+    let (ask, _) = first_question(talk).await?;
     answer(talk, &ask, true).await?;
-    talk.until_over(|line| (wire.ended)(line).is_some()).await;
+    end(talk).await?;
     // A program that takes its time on a busy machine has done nothing wrong yet.
     for _ in 0..LULLS {
         if talk.mark().is_some() || !talk.is_ours() {
@@ -357,20 +393,18 @@ async fn consent_yes(talk: &mut Talk) -> Result<(), Stop> {
 
 async fn consent_no(talk: &mut Talk) -> Result<(), Stop> {
     greet(talk).await?;
-    let wire = talk.wire()?;
     let (ask, _) = question(talk).await?;
     answer(talk, &ask, false).await?;
-    talk.until_over(|line| (wire.ended)(line).is_some()).await;
+    end(talk).await?;
     not_done(talk).await
 }
 
 async fn consent_twice(talk: &mut Talk) -> Result<(), Stop> {
     greet(talk).await?;
-    let wire = talk.wire()?;
     let (ask, _) = question(talk).await?;
     answer(talk, &ask, false).await?;
     answer(talk, &ask, true).await?;
-    talk.until_over(|line| (wire.ended)(line).is_some()).await;
+    end(talk).await?;
     not_done(talk).await?;
     probe(talk).await
 }
@@ -380,12 +414,15 @@ async fn consent_after_cancel(talk: &mut Talk) -> Result<(), Stop> {
     let wire = talk.wire()?;
     let Some(cancel) = wire.cancel else { return Ok(()) };
     let (ask, run) = question(talk).await?;
+    if talk.announced(CANCEL) == Some(false) {
+        return Err(cannot_cancel(talk));
+    }
     let id = talk.id();
     talk.say(&cancel(id, &run.unwrap_or_default())).await?;
     answer(talk, &ask, true).await?;
     let heard = talk.until_over(|line| (wire.ended)(line).is_some()).await;
     if heard.iter().any(|line| (wire.not_known)(line, id)) {
-        return Err(cannot_cancel());
+        return Err(cannot_cancel(talk).because(CANCELS));
     }
     not_done(talk).await
 }

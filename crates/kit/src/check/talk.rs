@@ -6,7 +6,7 @@ use crate::pattern::clip;
 use crate::peer::Peer;
 use link::child::Exit;
 use serde_json::Value;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
@@ -58,6 +58,8 @@ pub(super) struct Talk {
     next_id: u64,
     /// What the program calls the session, once it told.
     session: Option<String>,
+    /// What the program announced that it can do or cannot.
+    announced: BTreeMap<&'static str, bool>,
 }
 
 impl Talk {
@@ -82,7 +84,13 @@ impl Talk {
             noise: Vec::new(),
             next_id: 0,
             session: None,
+            announced: BTreeMap::new(),
         }
+    }
+
+    /// Whether the program announced that it can do this; nothing where it did not say, or its wire has no word for it.
+    pub(super) fn announced(&self, ability: &str) -> Option<bool> {
+        self.announced.get(ability).copied()
     }
 
     /// The wire of a runtime under test.
@@ -192,6 +200,7 @@ impl Talk {
         if let Some(session) = (wire.session)(line) {
             self.session = Some(session);
         }
+        self.announced.extend((wire.announces)(line));
         for reply in (wire.reply)(line) {
             // A program that has gone away is seen by what does not come.
             if self.say(&reply).await.is_err() {

@@ -92,6 +92,89 @@ fn what_a_scenario_quotes_stands_in_the_document_word_for_word() {
     }
 }
 
+/// The part of a document that a citation names: below a heading of these words (`Done Response`), below that with this number
+/// (`section 4.1`), below the one with this number within another (`Protocol Rules 3`), or the definition of a schema.
+fn passages(document: &str, section: &str) -> Vec<String> {
+    if let Ok(schema) = serde_json::from_str::<serde_json::Value>(document) {
+        return schema["$defs"].get(section).map(texts).into_iter().collect();
+    }
+    let lines: Vec<&str> = document.lines().collect();
+    let heading = |line: &str| {
+        let words = line.trim_start_matches('#');
+        (words.len() < line.len() && words.starts_with(' ')).then(|| (line.len() - words.len(), words.trim()))
+    };
+    let below = |fits: &dyn Fn(&str) -> bool, lines: &[&str]| -> Vec<Vec<String>> {
+        let at = |at: usize| -> Option<Vec<String>> {
+            let (depth, _) = heading(lines[at]).filter(|(_, words)| fits(words))?;
+            let end = lines[at + 1..]
+                .iter()
+                .position(|line| heading(line).is_some_and(|(other, _)| other <= depth));
+            let end = end.map_or(lines.len(), |end| at + 1 + end);
+            Some(lines[at + 1..end].iter().map(|line| (*line).to_owned()).collect())
+        };
+        (0..lines.len()).filter_map(at).collect()
+    };
+    let mut found = below(&|words| words.starts_with(section), &lines);
+    if let (true, Some((within, number))) = (found.is_empty(), section.rsplit_once(' ')) {
+        let numbered =
+            |words: &str| words.strip_prefix(number).is_some_and(|rest| rest.starts_with(['.', ')', ' ']));
+        let outer = if within == "section" {
+            vec![document.lines().map(str::to_owned).collect()]
+        } else {
+            below(&|words| words.starts_with(within), &lines)
+        };
+        for outer in outer {
+            found.extend(below(&numbered, &outer.iter().map(String::as_str).collect::<Vec<_>>()));
+        }
+    }
+    found.into_iter().map(|lines| lines.join("\n")).collect()
+}
+
+/// Every text in a value.
+fn texts(value: &serde_json::Value) -> String {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(texts).collect::<Vec<_>>().join("\n"),
+        Value::Object(members) => members.values().map(texts).collect::<Vec<_>>().join("\n"),
+        _ => String::new(),
+    }
+}
+
+/// What a failure cites is where it says, and what is said of a scenario when one asks for it names that.
+#[test]
+fn every_rule_that_is_cited_can_be_looked_up() {
+    let mut lost = Vec::new();
+    for dialect in dialects::ALL {
+        let path = document(dialect.name());
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let text = std::fs::read_to_string(format!("{root}/{path}")).expect(&path);
+        let page = std::fs::read_to_string(format!("{root}/docs/dialects/{dialect}.md")).expect("its page");
+        assert!(page.contains("\n## What `parlor check` asks\n"), "{dialect}");
+        for tested in [Tested::Runtime, Tested::Ui] {
+            let suite = Suite::of(dialect.name(), tested).unwrap();
+            assert_eq!(suite.explain("no-such-scenario"), None);
+            for scenario in &suite.scenarios {
+                let told = suite.explain(scenario.name).expect("it is explained");
+                assert!(told.contains(scenario.expects) && told.contains(&path), "{told}");
+                assert!(page.contains(&format!("| `{}` |", scenario.name)), "{dialect}: {}", scenario.name);
+                let Some(quote) = scenario.says else { continue };
+                assert!(told.contains(quote.section) && told.contains(quote.text), "{told}");
+                let stands = passages(&text, quote.section)
+                    .iter()
+                    .any(|passage| flowing(passage).contains(&flowing(quote.text)));
+                if !stands {
+                    lost.push(format!(
+                        "{dialect} {}: {} does not have: {}",
+                        scenario.name, quote.section, quote.text
+                    ));
+                }
+            }
+        }
+    }
+    assert!(lost.is_empty(), "{}", lost.join("\n"));
+}
+
 fn report(found: &[(usize, ScenarioOutcome)], suite: &Suite) -> CheckReport {
     let finding = |(index, found): &(usize, ScenarioOutcome)| Finding {
         scenario: suite.scenarios[*index],
@@ -99,6 +182,7 @@ fn report(found: &[(usize, ScenarioOutcome)], suite: &Suite) -> CheckReport {
         said: vec!["> {\"a\":\"<&>\"}".to_owned()],
         took: Duration::from_millis(12),
         cause: None,
+        because: None,
     };
     CheckReport {
         dialect: suite.dialect,
@@ -117,7 +201,7 @@ fn the_score_counts_what_could_be_judged() {
         (3, ScenarioOutcome::Open("nothing".into())),
     ];
     let report = report(&all, &suite);
-    assert_eq!((report.counts(), report.score()), ((1, 1, 1, 1), 50));
+    assert_eq!((report.counts(), report.score()), ((1, 1, 1, 1), Some(50)));
     assert_eq!(report.to_json()["scenarios"][1]["came"], "x < y");
     let junit = report.to_junit();
     assert!(junit.contains("failures=\"1\" skipped=\"2\"") && junit.contains("x &lt; y"), "{junit}");

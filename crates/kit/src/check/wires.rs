@@ -52,6 +52,8 @@ pub(super) struct RuntimeWire {
     /// What the program calls the session, where a line tells it and later lines must name it: they say `{session}` in its place, and
     /// `{cwd}` for where the program works.
     pub(super) session: fn(&Value) -> Option<String>,
+    /// What a line announces that the program can do, or cannot: an ability, and whether it is there.
+    pub(super) announces: fn(&Value) -> Vec<(&'static str, bool)>,
     /// Whether a line says that the program has no such request.
     pub(super) not_known: fn(&Value, u64) -> bool,
     /// A harmless request, and whether a line answers it.
@@ -61,6 +63,8 @@ pub(super) struct RuntimeWire {
     /// The run's id, where a line tells it; anything that shows that the run began, where runs have no ids.
     pub(super) run_id: fn(&Value) -> Option<Value>,
     pub(super) ended: fn(&Value) -> Option<End>,
+    /// Whether a run is ended by the same word as a request is answered with: who has that wrong has one thing wrong.
+    pub(super) ends_as_it_answers: bool,
     /// Whether a line is a run's last word, on wires where a line that tells its end besides may be left out.
     pub(super) last_word: fn(&Value) -> bool,
     /// Whether a line belongs to a run.
@@ -184,6 +188,15 @@ impl UiWire {
 pub(super) fn filled(pattern: &Pattern, names: &mut Bindings) -> Value {
     let line = pattern.fill(names, Missing::Invent).unwrap_or_default();
     serde_json::from_str(&line).unwrap_or_default()
+}
+
+/// The abilities that scenarios for all wires are about.
+pub(super) const CANCEL: &str = "cancel";
+pub(super) const CONSENT: &str = "consent";
+
+/// Where a wire has no words for what a program can do.
+fn nothing(_: &Value) -> Vec<(&'static str, bool)> {
+    Vec::new()
 }
 
 /// A text at a place of a line.

@@ -4,6 +4,7 @@
 //! be given to it under the id it used itself; an answer to what it did not ask is told by the request's name. Nothing here may fail:
 //! what is not understood has no words of its own.
 
+use super::hands;
 use super::words::{name_of, of_command, of_errand, of_line, short};
 use super::{Span, SpanKind};
 use crate::notation::{Heads, Side};
@@ -26,6 +27,8 @@ use std::collections::BTreeMap;
 
 /// Where the clock of a transcript begins.
 const BEGIN: u64 = 1_730_000_000_000;
+/// What stands before the words about a line that a role does not take.
+const UNKNOWN: &str = "unknown: ";
 /// What a run is called before anything was said.
 const UNNAMED: &str = "run";
 /// Requests of the role that wait for their recorded twin.
@@ -105,10 +108,16 @@ impl Lift {
         }
         let mut words = std::mem::take(&mut self.words);
         let answers = value.as_ref().and_then(|value| self.request(side, value));
+        let is_unknown = words.iter().all(|words| words.starts_with(UNKNOWN));
+        if let Some(wanted) = value.as_ref().and_then(hands::asked).filter(|_| is_unknown) {
+            words = vec![wanted];
+        }
         if words.is_empty() {
             let own = value.as_ref().map_or_else(|| short(raw), of_line);
+            let came = answers.as_deref().zip(value.as_ref());
+            let came = came.and_then(|(name, value)| hands::answered(name, value));
             words.push(match answers {
-                Some(name) => format!("{name}: {own}"),
+                Some(name) => format!("{name}: {}", came.unwrap_or(own)),
                 None => own,
             });
         }
@@ -191,7 +200,7 @@ impl Lift {
                     self.words.push(format!("signal {}", short(&format!("{signal:?}"))));
                 }
                 UiEffect::Link(LinkEffect::Drift(drift)) => {
-                    self.words.push(format!("unknown: {}", short(&drift.what)));
+                    self.words.push(format!("{UNKNOWN}{}", short(&drift.what)));
                 }
                 UiEffect::Errand { step: ErrandStep::Wanted(errand), .. } => {
                     self.words.push(of_errand(&errand));

@@ -74,6 +74,54 @@ fn answers_are_told_by_the_request_whichever_side_made_it() {
     assert_eq!(words(8), "unknown: an answer to nothing that we asked", "nobody asked for it");
 }
 
+/// Files and terminals by the editor's hands, in a recording of which the beginning is missing: each is told in words, both ways.
+#[test]
+fn what_an_agent_has_its_editor_do_is_told_in_words() {
+    let recorded = r#"dialect acp
+title files and commands by the hands of the editor
+
+> {"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1,"clientCapabilities":{"fs":{"readTextFile":true,"writeTextFile":true},"terminal":true}}}
+< {"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"agentCapabilities":{}}}
+> {"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w","mcpServers":[]}}
+< {"jsonrpc":"2.0","id":1,"result":{"sessionId":"s1"}}
+> {"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"mend it"}]}}
+< {"jsonrpc":"2.0","id":10,"method":"fs/read_text_file","params":{"sessionId":"s1","path":"/w/a.rs","line":3,"limit":10}}
+> {"jsonrpc":"2.0","id":10,"result":{"content":"fn main() {}\n"}}
+< {"jsonrpc":"2.0","id":11,"method":"fs/write_text_file","params":{"sessionId":"s1","path":"/w/a.rs","content":"fn main() { go() }\n"}}
+> {"jsonrpc":"2.0","id":11,"result":null}
+< {"jsonrpc":"2.0","id":12,"method":"terminal/create","params":{"sessionId":"s1","command":"cargo","args":["test"],"cwd":"/w"}}
+> {"jsonrpc":"2.0","id":12,"result":{"terminalId":"term-1"}}
+< {"jsonrpc":"2.0","id":13,"method":"terminal/output","params":{"sessionId":"s1","terminalId":"term-1"}}
+> {"jsonrpc":"2.0","id":13,"result":{"output":"ok. 3 passed","truncated":false,"exitStatus":null}}
+< {"jsonrpc":"2.0","id":14,"method":"terminal/wait_for_exit","params":{"sessionId":"s1","terminalId":"term-1"}}
+> {"jsonrpc":"2.0","id":14,"result":{"exitCode":0,"signal":null}}
+< {"jsonrpc":"2.0","id":15,"method":"terminal/kill","params":{"sessionId":"s1","terminalId":"term-1"}}
+> {"jsonrpc":"2.0","id":15,"result":{}}
+< {"jsonrpc":"2.0","id":16,"method":"terminal/release","params":{"sessionId":"s1","terminalId":"term-1"}}
+> {"jsonrpc":"2.0","id":16,"error":{"code":-32603,"message":"no such terminal"}}
+< {"jsonrpc":"2.0","id":2,"result":{"stopReason":"end_turn"}}
+"#;
+    let trace = Trace::of(&Transcript::parse(recorded).unwrap(), dialects::acp::DIALECT);
+    let told: Vec<String> = trace.lines[5..19].iter().map(|line| line.words.join(" · ")).collect();
+    expect![[r#"
+        wants the file /w/a.rs
+        fs/read_text_file: the file has 13 bytes
+        wants to write /w/a.rs (19 bytes)
+        fs/write_text_file: written
+        wants to run cargo test
+        terminal/create: runs as term-1
+        wants what term-1 printed
+        terminal/output: printed "ok. 3 passed"
+        waits for the end of term-1
+        terminal/wait_for_exit: ended with code 0
+        wants term-1 ended
+        terminal/kill: ended by force
+        wants term-1 ended and forgotten
+        terminal/release: error -32603 no such terminal
+    "#]]
+    .assert_eq(&(told.join("\n") + "\n"));
+}
+
 #[test]
 fn the_question_lasts_until_it_is_answered() {
     let trace = trace();

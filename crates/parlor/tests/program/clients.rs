@@ -51,6 +51,24 @@ impl Client {
         }
     }
 
+    /// Makes a request of JSON-RPC and waits for its answer.
+    fn ask(&mut self, id: u64, method: &str, params: &Value) -> Value {
+        self.say(&json!({"jsonrpc":"2.0","id":id,"method":method,"params":params}));
+        loop {
+            let mut line = String::new();
+            assert_ne!(
+                self.output.read_line(&mut line).unwrap(),
+                0,
+                "it ended before the answer to {method}"
+            );
+            let value: Value = serde_json::from_str(&line).unwrap();
+            assert_ne!(value["method"], "session/request_permission", "nobody is here to be asked: {value}");
+            if value["id"] == id && value.get("method").is_none() {
+                return value;
+            }
+        }
+    }
+
     /// Waits for its end while our end of its stdin stays open.
     fn gone(mut self) -> Option<i32> {
         let (told, ended) = mpsc::sync_channel(1);
@@ -224,4 +242,47 @@ fn a_wire_of_two_sockets_is_not_looked_for_on_pipes() {
     let attach = parlor(world.path(), &args).stderr(Stdio::piped()).output().unwrap();
     let said = String::from_utf8_lossy(&attach.stderr).into_owned();
     assert!(!attach.status.success() && said.contains("name its socket"), "{said}");
+}
+
+/// An editor that was started by way of a link knows the project by that name, and its files too.
+#[test]
+fn an_editor_finds_its_session_by_a_link_to_the_folder() {
+    let world = tempfile::tempdir().unwrap();
+    let (real, link) = (world.path().join("project"), world.path().join("linked"));
+    std::fs::create_dir(&real).unwrap();
+    std::fs::write(real.join("note.txt"), "forty-two").unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    let agent = || {
+        let mut client = Client::start(parlor(world.path(), &["acp"]));
+        client.ask(0, "initialize", &json!({"protocolVersion":1}));
+        client
+    };
+    let prompt = |client: &mut Client, id: u64, session: &Value| {
+        let text = format!("read {}", link.join("note.txt").display());
+        let text = json!([{"type":"text","text":text}]);
+        let answer = client.ask(id, "session/prompt", &json!({"sessionId":session,"prompt":text}));
+        assert_eq!(
+            answer["result"]["stopReason"], "end_turn",
+            "the file of that name is in the session's folder"
+        );
+    };
+    let mut first = agent();
+    let made = first.ask(1, "session/new", &json!({"cwd":real,"mcpServers":[]}));
+    let session = made["result"]["sessionId"].clone();
+    prompt(&mut first, 2, &session);
+    drop(first.input);
+    first.child.wait().unwrap();
+
+    let mut second = agent();
+    for (cwd, found) in [(&link, 1), (&real, 1), (&world.path().to_path_buf(), 0)] {
+        let listed = second.ask(3, "session/list", &json!({"cwd":cwd}));
+        assert_eq!(listed["result"]["sessions"].as_array().unwrap().len(), found, "{}", cwd.display());
+    }
+    let load = |cwd: &Path| json!({"sessionId":session,"cwd":cwd,"mcpServers":[]});
+    assert_eq!(second.ask(4, "session/load", &load(world.path()))["error"]["code"], -32602);
+    let loaded = second.ask(5, "session/load", &load(&link));
+    assert!(loaded.get("result").is_some(), "{loaded}");
+    prompt(&mut second, 6, &session);
+    drop(second.input);
+    second.child.wait().unwrap();
 }

@@ -25,6 +25,7 @@ impl Role {
             read(request.params)?;
         let opening = self.opening(cx, OpeningKind::New, &cwd, &more, mcp_servers)?;
         let source = SessionId::parse(&session_id).ok_or_else(|| not_found(&session_id))?;
+        let cwd = self.endpoint.greeting.folders.real(&cwd);
         let memo = AcpMemo::Fork { source: source.clone(), cwd, opening };
         Ok(Next::Hub(Target::Session(source), Command::Session(SessionCommand::Stats), memo))
     }

@@ -121,17 +121,17 @@ impl Role {
         let params: LoadSessionParams = read(request.params)?;
         let (more, servers) = (params.additional_directories, params.mcp_servers);
         let opening = self.opening(cx, OpeningKind::Load, &params.cwd, &more, servers)?;
-        self.open_session(&params.session_id, params.cwd, opening)
+        self.open_session(&params.session_id, &params.cwd, opening)
     }
 
     fn resume_session(&mut self, cx: &mut RuntimeCx<'_>, request: Request<'_, Self>) -> Asking<Self> {
         let params: ResumeSessionParams = read(request.params)?;
         let (more, servers) = (params.additional_directories, params.mcp_servers);
         let opening = self.opening(cx, OpeningKind::Resume, &params.cwd, &more, servers)?;
-        self.open_session(&params.session_id, params.cwd, opening)
+        self.open_session(&params.session_id, &params.cwd, opening)
     }
 
-    fn open_session(&self, name: &str, cwd: String, opening: Opening) -> Asking<Self> {
+    fn open_session(&self, name: &str, cwd: &str, opening: Opening) -> Asking<Self> {
         if !self.endpoint.can().open_session {
             return Err(RpcError::new(METHOD_NOT_FOUND, "the runtime behind this one opens no sessions"));
         }
@@ -143,7 +143,8 @@ impl Role {
             (Target::Current, Command::Library(LibraryCommand::Open { session: session.clone() }))
         };
         // A program behind us tells no folder that could be compared, and a UI of ours goes where the session is.
-        let cwd = Some(cwd).filter(|_| !self.endpoint.greeting.follows && !self.is_ours());
+        let compared = !self.endpoint.greeting.follows && !self.is_ours();
+        let cwd = compared.then(|| self.endpoint.greeting.folders.real(cwd));
         Ok(Next::Hub(target, command, AcpMemo::Open { session: Some(session), cwd, opening }))
     }
 
@@ -358,6 +359,8 @@ impl Role {
                 cursor.parse().map_err(|_| invalid(format!("{cursor:?} is no cursor of ours")))?
             }
         };
+        // Links are followed: a session is told under the one name of its folder, whatever the client calls it.
+        let cwd = cwd.map(|cwd| self.endpoint.greeting.folders.real(&cwd));
         let command = LibraryCommand::List { scope: ListScope::All, limit: None, search: None };
         Ok(Next::Hub(Target::Current, Command::Library(command), AcpMemo::List { cwd, from }))
     }

@@ -7,6 +7,7 @@ use domain::command::{Command, LibraryCommand, Receipt, RunCommand, SessionComma
 use domain::content::Usage;
 use domain::event::Outcome;
 use domain::port::Abilities;
+use domain::session::SessionSummary;
 use domain::tool::{ToolOutcome, ToolResult};
 use roles::Greeting;
 use serde_json::{Value, json};
@@ -50,6 +51,39 @@ fn load_tells_the_past_before_its_answer_and_resume_tells_none() {
         } else {
             assert_eq!(before, Vec::<&str>::new());
         }
+    }
+}
+
+/// A client may know the folder by a link: it gets the session all the same, and no other one.
+#[test]
+fn a_session_is_found_by_any_name_of_its_folder() {
+    for (cwd, found) in [("/w", true), ("/linked", true), ("/elsewhere", false)] {
+        for method in ["session/load", "session/resume"] {
+            let mut bench = greeted(json!({}));
+            bench.opened("/w");
+            let params = json!({"sessionId":"sess-0001","cwd":cwd,"mcpServers":[]});
+            bench.say(&json!({"jsonrpc":"2.0","id":3,"method":method,"params":params}).to_string());
+            let is_open =
+                |command: &Command| matches!(command, Command::Library(LibraryCommand::Open { .. }));
+            let ticket = one(&mut bench, is_open);
+            bench.attach();
+            let session = SessionSummary { cwd: "/w".to_owned(), ..summary(&here()) };
+            bench.settle(ticket, Ok(Receipt::Session { session, parent: None }));
+            if found {
+                settle_lists(&mut bench);
+            }
+            let answer = answers(&bench.sent(), 3)[0].clone();
+            assert_eq!(answer.get("result").is_some(), found, "{method} {cwd}: {answer}");
+        }
+        let mut bench = greeted(json!({}));
+        let params = json!({"cwd":cwd});
+        bench.say(&json!({"jsonrpc":"2.0","id":4,"method":"session/list","params":params}).to_string());
+        let is_list = |command: &Command| matches!(command, Command::Library(LibraryCommand::List { .. }));
+        let ticket = one(&mut bench, is_list);
+        let session = SessionSummary { cwd: "/w".to_owned(), ..summary(&here()) };
+        bench.settle(ticket, Ok(Receipt::Sessions(vec![session])));
+        let listed = answers(&bench.sent(), 4)[0]["result"]["sessions"].as_array().unwrap().len();
+        assert_eq!(listed, usize::from(found), "session/list {cwd}");
     }
 }
 

@@ -100,6 +100,26 @@ fn the_events_of_the_page_are_a_lawful_session_that_our_ui_shows() {
     assert!(state.open_run().is_none());
 }
 
+/// A past that is shown without `rebased` ends with the number that `at` tells, and what comes next is held against the laws.
+#[test]
+fn a_replay_stands_for_the_number_that_at_tells() {
+    let mut ui = UiBench::open(NativeUi::new(), &hello(None));
+    ui.hear(r#"{"hello":{"protocol":1}}"#);
+    let past: Vec<Value> = block("events").into_iter().take(13).map(|body| json!([1, body])).collect();
+    let at = json!({"session":"sess-000000000007","seq":40});
+    ui.hear(&json!({"attached":{"at":at,"replay":past,"abilities":{"name":"page"}}}).to_string());
+    assert_eq!(ui.state.seq, Seq(40));
+    ui.link.outgoing(None);
+    let happened = |seq: u64, body: Value| {
+        json!({"event":{"session":"sess-000000000007","event":{"seq":seq,"at":1,"body":body}}}).to_string()
+    };
+    ui.hear(&happened(41, json!({"step_started":{"turn":2,"step":4}})));
+    assert_eq!((ui.state.seq, ui.link.outgoing(None).len()), (Seq(41), 0));
+    ui.hear(&happened(42, json!({"run_ended":{"run":1,"outcome":"done"}})));
+    let told = ui.link.outgoing(None);
+    assert!(told.iter().any(|sent| format!("{sent:?}").contains("breaks law 2")), "{told:?}");
+}
+
 #[test]
 fn the_commands_of_the_page_are_taken_as_they_stand_there() {
     let mut bench = greeted().runtime;

@@ -4,11 +4,12 @@ use super::{
     Condition, JsonKind, Judgement, LineKind, Otherwise, OwnScenario, PartLine, ScenarioFile, SceneStep,
     Term, WishName,
 };
+use crate::check::shared::CAUSES;
 use crate::check::{Quote, Tested};
 use crate::notation::NotationError;
 use crate::pattern::Pattern;
 
-const STEPS: &str = "`>`, `<`, greet, hello, probe, prompt, gather, lull, must, none, some, once, each, rises, counts, pairs, judge, \
+const STEPS: &str = "`>`, `<`, greet, hello, probe, prompt, gather, lull, needs, must, none, some, once, each, rises, counts, pairs, judge, \
                      anyorder, tries";
 
 const PARTS: &str = "opening, reply, prompt, accept, text, end, fail, ask, answered, yes, settled, unknown";
@@ -218,6 +219,8 @@ impl FileReader {
                 SceneStep::Await { all, because, what }
             }
             "gather" => SceneStep::Gather(self.condition(&mut left)?),
+            "needs" if left.is_empty() => return Err(self.error("`needs` is followed by an ability")),
+            "needs" => SceneStep::Needs(std::mem::take(&mut left).to_owned()),
             "must" => SceneStep::Must(self.condition(&mut left)?, self.otherwise(&mut left)?),
             "none" => SceneStep::None(self.condition(&mut left)?, self.otherwise(&mut left)?),
             "some" => SceneStep::Some(self.condition(&mut left)?, self.otherwise(&mut left)?),
@@ -323,9 +326,15 @@ impl FileReader {
 
     /// `because NAME`, perhaps, and what is waited for.
     fn awaited(&self, rest: &str) -> Result<(Option<&'static str>, String), NotationError> {
-        let (because, rest) = match rest.strip_prefix("because greets ") {
-            Some(rest) => (Some(crate::check::shared::GREETS), rest),
-            None => (None, rest),
+        let (because, rest) = match split(rest) {
+            ("because", rest) => {
+                let (name, rest) = split(rest);
+                let Some(cause) = CAUSES.into_iter().find(|cause| *cause == name) else {
+                    return Err(self.error(format!("`because` is followed by {}", CAUSES.join(", "))));
+                };
+                (Some(cause), rest)
+            }
+            _ => (None, rest),
         };
         match split(rest) {
             ("else", words) if !words.is_empty() => Ok((because, words.to_owned())),

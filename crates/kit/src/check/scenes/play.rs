@@ -1,7 +1,7 @@
 //! Plays the steps of a scenario against the program.
 
 use super::{Condition, Otherwise, SceneStep, WishName};
-use crate::check::shared::{greet, probe, prompt};
+use crate::check::shared::{RUN_ENDS, greet, probe, prompt};
 use crate::check::talk::Talk;
 use crate::check::wires::{Greeting, RuntimeWire};
 use crate::check::{Doing, Stop, Wishes};
@@ -16,7 +16,7 @@ pub(in crate::check) async fn play(talk: &mut Talk, steps: &[SceneStep]) -> Resu
         let (name, text) = wish.of(&talk.wishes);
         bindings.bind(name, Value::from(text));
     }
-    Scene { talk, wire, bindings, line: Value::Null, heard: Vec::new() }.steps(steps).await
+    Scene { talk, wire, bindings, line: Value::Null, heard: Vec::new(), is_slow: false }.steps(steps).await
 }
 
 impl WishName {
@@ -39,6 +39,8 @@ struct Scene<'t> {
     line: Value,
     /// The lines that were kept.
     heard: Vec<Value>,
+    /// The prompt that was said last is answered slowly, perhaps for longer than anything is waited for.
+    is_slow: bool,
 }
 
 impl Scene<'_> {
@@ -61,6 +63,7 @@ impl Scene<'_> {
             },
             SceneStep::Prompt(wish) => {
                 self.heard.clear();
+                self.is_slow = matches!(wish, WishName::Slow);
                 let (_, text) = wish.of(&self.talk.wishes);
                 let id = prompt(self.talk, &text).await?;
                 self.bindings.bind("id", Value::from(id));
@@ -94,16 +97,24 @@ impl Scene<'_> {
             SceneStep::Gather(last) => {
                 let (wire, bindings) = (self.wire, &mut self.bindings);
                 self.heard = self.talk.until_over(|line| last.holds(Some(wire), line, bindings)).await;
-                Ok(())
+                if last.awaits_the_end() && !self.is_slow { self.ended(last) } else { Ok(()) }
             }
+            SceneStep::Needs(ability) => match self.talk.announced(ability) {
+                Some(true) => Ok(()),
+                _ => Err(Stop::Skipped(format!("the program does not announce `{ability}`"))),
+            },
             SceneStep::Lull => {
                 let came = self.talk.lull().await;
                 self.heard.extend(came);
                 Ok(())
             }
             SceneStep::Tries(times, over, steps) => {
-                for _ in 0..*times {
-                    self.steps(steps).await?;
+                for left in (0..*times).rev() {
+                    match self.steps(steps).await {
+                        // What does not come now may come at the next try.
+                        Err(Stop::Wrong { .. }) if left > 0 => continue,
+                        other => other?,
+                    }
                     if self.position(over).is_some() {
                         break;
                     }
@@ -112,6 +123,19 @@ impl Scene<'_> {
             }
             judgement => self.judge(judgement),
         }
+    }
+
+    /// Of a run that was not heard to its end nothing can be said. Where the end is told besides, its last word will do.
+    fn ended(&self, last: &Condition) -> Result<(), Stop> {
+        let is_last = |line: &Value| {
+            last.holds(Some(self.wire), line, &mut self.bindings.clone()) || (self.wire.last_word)(line)
+        };
+        if self.heard.iter().any(is_last) {
+            return Ok(());
+        }
+        let (count, patience) = (self.heard.len(), self.talk.wishes.patience);
+        let why = format!("the end of the run: did not come within {patience:?} ({count} other lines did)");
+        Err(Stop::wrong(why).because(RUN_ENDS))
     }
 
     fn judge(&mut self, step: &SceneStep) -> Result<(), Stop> {

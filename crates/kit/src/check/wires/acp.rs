@@ -3,7 +3,7 @@
 mod defects;
 mod permitted;
 
-use super::{End, Greeting, RuntimeWire, Told, UiWire, text};
+use super::{End, Greeting, RuntimeWire, Told, UiWire, nothing, text};
 use crate::check::scenes::ScenarioFile;
 use crate::pattern::Bindings;
 use crate::peer::Carrier;
@@ -102,6 +102,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     greeted: |line| text(line, "/id") == Some(SESSION) && text(line, "/result/sessionId").is_some(),
     reply,
     session: |line| text(line, "/result/sessionId").map(ToOwned::to_owned),
+    announces: nothing,
     not_known: |line, id| answers(line, id) && code(line) == Some(-32601),
     probe: |id| request(id, "_parlor.check/unknown", json!({})),
     probed: answers,
@@ -110,6 +111,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     },
     run_id: |line| of_turn(line).then_some(Value::Null),
     ended,
+    ends_as_it_answers: false,
     last_word: |_| false,
     of_run: |line| of_turn(line) || text(line, "/result/stopReason").is_some(),
     cancel: Some(

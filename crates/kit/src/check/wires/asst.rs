@@ -3,7 +3,7 @@
 mod defects;
 mod permitted;
 
-use super::{End, Greeting, RuntimeWire, Told, UiWire, text};
+use super::{End, Greeting, RuntimeWire, Told, UiWire, nothing, text};
 use crate::check::scenes::ScenarioFile;
 use crate::pattern::Bindings;
 use crate::peer::Carrier;
@@ -36,12 +36,14 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     greeted: |line| text(line, "/type") == Some("ready"),
     reply: |_| Vec::new(),
     session: |_| None,
+    announces: nothing,
     not_known: |_, _| false,
     probe: |id| json!({"id":id_of(id),"kind":"clear_history"}),
     probed: |line, id| about(line, id) && text(line, "/type") == Some("done"),
     prompt: |id, text| json!({"id":id_of(id),"kind":"user_message","message":text}),
     run_id: |line| (text(line, "/type") == Some("token")).then_some(Value::Null),
     ended,
+    ends_as_it_answers: true,
     last_word: |_| false,
     of_run: |line| matches!(text(line, "/type"), Some("token" | "tool_use" | "tool_result" | "done")),
     cancel: None,

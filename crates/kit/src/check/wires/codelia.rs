@@ -3,7 +3,7 @@
 mod defects;
 mod permitted;
 
-use super::{End, Greeting, RuntimeWire, Told, UiWire, named, text};
+use super::{CANCEL, End, Greeting, RuntimeWire, Told, UiWire, named, text};
 use crate::check::scenes::ScenarioFile;
 use crate::pattern::Bindings;
 use crate::peer::Carrier;
@@ -37,6 +37,11 @@ fn reply(line: &Value) -> Vec<Value> {
     vec![json!({"jsonrpc":"2.0","id":line.get("id"),"result":result})]
 }
 
+fn announces(line: &Value) -> Vec<(&'static str, bool)> {
+    let cancel = line.pointer("/result/server_capabilities/supports_run_cancel").and_then(Value::as_bool);
+    cancel.map(|can| (CANCEL, can)).into_iter().collect()
+}
+
 fn ended(line: &Value) -> Option<End> {
     if text(line, "/method") != Some("run.status") {
         return None;
@@ -57,12 +62,14 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     greeted: |line| text(line, "/id") == Some("hello") && line.get("result").is_some(),
     reply,
     session: |_| None,
+    announces,
     not_known: |line, id| answers(line, id) && line.pointer("/error/code") == Some(&json!(-32601)),
     probe: |id| request(id, "parlor.check.unknown", json!({})),
     probed: answers,
     prompt: |id, text| request(id, "run.start", json!({"input":{"type":"text","text":text}})),
     run_id: |line| named(line, "/result/run_id"),
     ended,
+    ends_as_it_answers: false,
     last_word: |line| {
         text(line, "/method") == Some("agent.event") && text(line, "/params/event/type") == Some("final")
     },

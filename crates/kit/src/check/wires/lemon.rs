@@ -3,7 +3,7 @@
 mod defects;
 mod permitted;
 
-use super::{End, Greeting, RuntimeWire, Told, UiWire, text};
+use super::{End, Greeting, RuntimeWire, Told, UiWire, nothing, text};
 use crate::check::scenes::ScenarioFile;
 use crate::pattern::Bindings;
 use crate::peer::Carrier;
@@ -60,6 +60,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
         _ => Vec::new(),
     },
     session: |_| None,
+    announces: nothing,
     not_known: |_, _| false,
     probe: |_| json!({"type":"ping"}),
     probed: |line, _| text(line, "/type") == Some("pong"),
@@ -69,6 +70,7 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
         "agent_end" => Some(End::Done),
         _ => None,
     },
+    ends_as_it_answers: false,
     last_word: |_| false,
     of_run: |line| event_type(line).is_some_and(|kind| kind != "quit"),
     // The end after an abort is the same as any other; its own scenario looks for more.

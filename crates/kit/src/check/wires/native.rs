@@ -2,7 +2,7 @@
 
 mod defects;
 
-use super::{End, Greeting, RuntimeWire, Told, UiWire};
+use super::{CANCEL, CONSENT, End, Greeting, RuntimeWire, Told, UiWire};
 use crate::check::Stop;
 use crate::check::scenes::ScenarioFile;
 use crate::pattern::Bindings;
@@ -17,7 +17,12 @@ use std::sync::LazyLock;
 static TOLD: Told = LazyLock::new(|| {
     ScenarioFile::parse(
         include_str!("native/scenarios.txt"),
-        &[("attached-before-events", attached_first), ("what-starts-ends", balanced), ("law", lawful)],
+        &[
+            ("attached-before-events", attached_first),
+            ("what-starts-ends", balanced),
+            ("law", lawful),
+            ("numbers-go-on", goes_on),
+        ],
     )
 });
 
@@ -57,6 +62,15 @@ fn opened(line: &Value) -> Option<Value> {
     bodies(line).into_iter().find_map(|body| body.pointer("/ask_opened/id")).cloned()
 }
 
+/// The abilities that a scenario can give occasion to show. One that is left out is not there.
+const SHOWN: &[&str] = &[CANCEL, CONSENT, "sessions", "models", "servers", "skills"];
+
+fn announces(line: &Value) -> Vec<(&'static str, bool)> {
+    let told = line.pointer("/attached/abilities").or_else(|| line.pointer("/attached_begin/abilities"));
+    let Some(told) = told else { return Vec::new() };
+    SHOWN.iter().map(|name| (*name, told.get(name) == Some(&Value::Bool(true)))).collect()
+}
+
 pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     dialect: "native",
     carrier: Carrier::One,
@@ -65,12 +79,17 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     greeted: |line| line.get("hello").is_some(),
     reply: |_| Vec::new(),
     session: |_| None,
-    not_known: |_, _| false,
+    announces,
+    not_known: |line, id| {
+        settles(line, id)
+            && line.pointer("/settled/with/refusal/kind").and_then(Value::as_str) == Some("unsupported")
+    },
     probe: |id| command(id, json!({"list_sessions":{}})),
     probed: settles,
     prompt: |id, text| command(id, json!({"prompt":{"input":{"text":text}}})),
     run_id: |line| bodies(line).into_iter().find_map(|body| body.pointer("/run_started/run")).cloned(),
     ended,
+    ends_as_it_answers: false,
     last_word: |_| false,
     of_run: |line| {
         body(line).is_some_and(|body| body.get("context_measured").is_none() && body.get("renamed").is_none())
@@ -103,6 +122,36 @@ fn attached_first(lines: &[Value]) -> Result<(), Stop> {
         }
         _ => Err(Stop::wrong("an event came of a session that is not attached")),
     }
+}
+
+/// Whether the events go on where the session was shown: behind the number in `at`, which is that of the replay, too.
+fn goes_on(lines: &[Value]) -> Result<(), Stop> {
+    let number = |line: &Value, place: &str| line.pointer(place).and_then(Value::as_u64);
+    let mut last = None;
+    for line in lines {
+        for shown in ["attached", "attached_begin"].iter().filter_map(|key| line.get(key)) {
+            let seq = number(shown, "/at/seq");
+            let replay = shown.pointer("/replay").and_then(Value::as_array);
+            let rebased = replay.and_then(|replay| number(replay.last()?, "/1/rebased/seq"));
+            if let (Some(told), Some(seq)) = (rebased, seq)
+                && told != seq
+            {
+                return Err(Stop::wrong(format!("`at` says {seq}, and the `rebased` of the replay {told}")));
+            }
+            last = seq;
+        }
+        let Some(seq) = number(line, "/event/event/seq") else { continue };
+        // Deltas of one stream that arrive joined have the number of the last.
+        let joins = body(line)
+            .is_some_and(|body| body.get("message_delta").is_some() || body.get("tool_progress").is_some());
+        match last {
+            Some(last) if seq != last + 1 && !(joins && seq > last) => {
+                return Err(Stop::wrong(format!("after {last} came event {seq}")));
+            }
+            _ => last = Some(seq),
+        }
+    }
+    Ok(())
 }
 
 fn balanced(lines: &[Value]) -> Result<(), Stop> {
@@ -151,7 +200,9 @@ fn lawful(lines: &[Value]) -> Result<(), Stop> {
         let event = Event { seq: seq.next(), at: Millis(0), body: read(told)? };
         seq = event.seq;
         let broken = |why: String| Stop::wrong(format!("{why}: {told}"));
-        grammar.check(&event).map_err(|why| broken(format!("against law {}, {}", why.law, why.what)))?;
+        grammar
+            .check(&event)
+            .map_err(|why| broken(format!("against law {} of docs/domain.md#laws, {}", why.law, why.what)))?;
         state.apply(event.at, &event.body).map_err(|why| broken(why.to_string()))?;
     }
     Ok(())

@@ -3,7 +3,7 @@
 mod defects;
 mod permitted;
 
-use super::{End, Greeting, RuntimeWire, Told, UiWire, named, text};
+use super::{End, Greeting, RuntimeWire, Told, UiWire, named, nothing, text};
 use crate::check::Stop;
 use crate::check::scenes::ScenarioFile;
 use crate::pattern::Bindings;
@@ -53,12 +53,14 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     greeted: |_| true,
     reply: |_| Vec::new(),
     session: |_| None,
+    announces: nothing,
     not_known: |_, _| false,
     probe: |id| envelope(id, "ping", json!({})),
     probed: |line, id| answers(line, id) && text(line, "/type") == Some("pong"),
     prompt: |id, text| envelope(id, "prompt", json!({"text":text,"wait":false})),
     run_id: |line| named(line, "/payload/run_id"),
     ended,
+    ends_as_it_answers: false,
     last_word: |_| false,
     of_run: |line| is_event(line) && text(line, "/type").is_some_and(|kind| OF_RUN.contains(&kind)),
     // An abort ends the run with the same words as anything else.

@@ -3,7 +3,7 @@
 mod defects;
 mod permitted;
 
-use super::{End, Greeting, RuntimeWire, Told, UiWire, named, text};
+use super::{End, Greeting, RuntimeWire, Told, UiWire, named, nothing, text};
 use crate::check::scenes::ScenarioFile;
 use crate::pattern::Bindings;
 use crate::peer::Carrier;
@@ -48,12 +48,14 @@ pub(in crate::check) static RUNTIME: RuntimeWire = RuntimeWire {
     greeted: |line| answers(line, 900_000) && line.get("result").is_some(),
     reply: |_| Vec::new(),
     session: |_| None,
+    announces: nothing,
     not_known: |line, id| answers(line, id) && line.pointer("/error/code") == Some(&json!(-32601)),
     probe: |id| request(id, "parlor.check.unknown", json!({})),
     probed: answers,
     prompt: |id, text| request(id, "agent.query", json!({"message":text})),
     run_id: |line| named(line, "/result/query_id"),
     ended,
+    ends_as_it_answers: false,
     last_word: |_| false,
     of_run: |line| {
         text(line, "/method")

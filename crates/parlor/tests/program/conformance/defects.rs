@@ -120,9 +120,50 @@ fn whoever_takes_every_liberty_of_the_document_scores_100() {
         let failed =
             report.findings.iter().filter(|finding| matches!(finding.found, ScenarioOutcome::Failed(_)));
         let failed = failed.map(|finding| CheckReport::line(finding, &Expected::default()));
-        accused.extend((report.score() != 100).then(|| report.summary()).into_iter().chain(failed));
+        accused.extend((report.score() != Some(100)).then(|| report.summary()).into_iter().chain(failed));
     }
     assert!(accused.is_empty(), "{}", accused.join("\n"));
+}
+
+/// What announces something and does not show it is not merely passed over, and what needs the same is not counted besides.
+#[test]
+fn an_announced_ability_that_is_not_shown_is_a_failure() {
+    let native = *dialects::ALL.iter().find(|dialect| dialect.is_lossless()).expect("the native wire");
+    let all = Defect::all(native.name(), Tested::Runtime);
+    for (name, expected) in [
+        ("announces consent and never asks", vec!["consent-yes"]),
+        ("announces a cancel that never comes", vec!["cancel"]),
+        ("never ends a run", vec!["run-ends"]),
+    ] {
+        let defect = all.iter().find(|defect| defect.name == name).expect(name);
+        let report = on_a_stopped_clock(check(native, Tested::Runtime, &[], &[defect]));
+        assert_eq!(red(&report), expected, "a runtime that {name}");
+        let passed = |scenario: &str| {
+            let finding = report.findings.iter().find(|finding| finding.scenario.name == scenario);
+            finding.unwrap().found == ScenarioOutcome::Passed
+        };
+        if name == "never ends a run" {
+            for scenario in ["lawful", "lawful-tool", "balanced", "seq-rises", "attached-first"] {
+                assert!(!passed(scenario), "{scenario} of a run that never ends");
+            }
+        }
+    }
+}
+
+/// The word that ends a run also answers requests there: whoever has it wrong has one thing wrong.
+#[test]
+fn a_wrong_word_counts_once_wherever_it_stands() {
+    let dialect = dialects::FIRST_OF_AGENTS;
+    let all = Defect::all(dialect.name(), Tested::Runtime);
+    let defect = all.iter().find(|defect| defect.name == "says finished where done is meant").unwrap();
+    let report = on_a_stopped_clock(check(dialect, Tested::Runtime, &[], &[defect]));
+    assert_eq!(red(&report), ["answers"]);
+    let because = report.findings.iter().filter(|finding| finding.because == Some("answers"));
+    let because: Vec<&str> = because.map(|finding| finding.scenario.name).collect();
+    assert!(
+        ["run-ends", "done-once", "clear-history", "torn-line"].iter().all(|name| because.contains(name)),
+        "{because:?}"
+    );
 }
 
 /// The kit's own fault must not hide behind "once": a program that answers nothing fails, once.
@@ -134,11 +175,17 @@ fn a_fault_counts_once() {
         let report = on_a_stopped_clock(check(*dialect, Tested::Runtime, &[], &[silent]));
         let red = red(&report);
         assert!(red.contains(&"answers"), "{dialect}: {red:?}");
-        let needs_answers = ["garbage", "not-utf8", "oversized-line", "cancel-nothing"];
+        let needs_answers =
+            ["garbage", "not-utf8", "oversized-line", "cancel-nothing", "torn-line", "two-in-one-write"];
         assert!(
             needs_answers.iter().all(|name| !red.contains(name)),
             "{dialect}: one fault, and red are {red:?}"
         );
+        let endless = all.iter().find(|defect| defect.name == "never ends a run").expect("the defect");
+        let report = on_a_stopped_clock(check(*dialect, Tested::Runtime, &[], &[endless]));
+        let red = crate::conformance::red(&report);
+        // Where the same words answer requests, those are not answered either.
+        assert!(red == ["run-ends"] || red.contains(&"answers"), "{dialect}: one fault, and red are {red:?}");
         if let Some(mute) = all.iter().find(|defect| defect.name == "does not greet") {
             let report = on_a_stopped_clock(check(*dialect, Tested::Runtime, &[], &[mute]));
             let red = crate::conformance::red(&report);

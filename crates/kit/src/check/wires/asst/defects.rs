@@ -7,6 +7,10 @@ use serde_json::{Value, json};
 /// One for each scenario that only this wire has.
 pub(super) fn defects() -> Vec<Defect> {
     vec![
+        sets("says finished where done is meant", &["answers"], "/type", |word| match word.as_str() {
+            Some("done") => json!("finished"),
+            _ => word.clone(),
+        }),
         Defect::new("speaks before it is ready", &["ready-first"], || {
             said(|line| {
                 let ready = is(&line, "/type", "ready");
