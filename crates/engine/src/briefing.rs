@@ -61,6 +61,12 @@ How tools behave
 - Each command runs in a new shell: `cd`, variables and functions do not last until the next one.
 - Nobody types into a command: use flags that ask nothing (--yes, --no-edit), no pagers, no watch modes.";
 
+/// What mode `plan` means. The heading is what a plan is known by.
+const PLANNING: &str = "\
+Mode plan: nothing may be changed yet. Look, ask what only the person can decide, then end your answer with the plan under a heading \
+`# Plan`, its steps as a numbered list, each with the files it touches and how it is tested. Do not begin: the person reads the plan and \
+says when.";
+
 /// Said where there is no workspace.
 const NO_WORKSPACE: &str = "There is no workspace here: every file that you want to read or write is asked for, and commands cannot write.";
 
@@ -88,6 +94,7 @@ pub(crate) struct Surroundings<'a> {
 fn mode(policy: Policy) -> &'static str {
     match policy {
         Policy::ReadOnly => "Mode read-only: nothing may be changed. Look, and answer.",
+        Policy::Plan => PLANNING,
         Policy::Ask => "Mode ask: changes and commands that do more than look are asked for.",
         Policy::AutoEdit => "Mode auto-edit: edits in the workspace are free, commands are asked for.",
         Policy::Sandboxed => "Mode sandboxed: edits in the workspace and commands in the sandbox are free.",

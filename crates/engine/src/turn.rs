@@ -4,6 +4,7 @@ mod consent;
 mod denials;
 mod execute;
 mod hooks;
+mod planning;
 mod repeats;
 mod servers;
 mod step;
@@ -225,7 +226,7 @@ impl Turn {
                 StepEnd::TooLong(error) | StepEnd::Failed(error) => {
                     return TurnEnd::Failed(step::failure(&error));
                 }
-                StepEnd::Said => return TurnEnd::Done,
+                StepEnd::Said(_) => return TurnEnd::Done,
                 StepEnd::End(end) => return end,
             }
         }
@@ -280,12 +281,15 @@ impl Turn {
                     }
                     None => return TurnEnd::Failed(step::failure(&error)),
                 },
-                StepEnd::Said => match self.hooks_at_end(gone_on).await {
+                StepEnd::Said(said) => match self.hooks_at_end(gone_on).await {
                     Some(why) => {
                         gone_on += 1;
                         progress.once.push(why);
                     }
-                    None => return TurnEnd::Done,
+                    None => {
+                        self.offer_plan(&said).await;
+                        return TurnEnd::Done;
+                    }
                 },
                 StepEnd::End(end) => return end,
             }

@@ -58,6 +58,9 @@ mod offers;
 #[path = "it/person.rs"]
 mod person;
 #[cfg(test)]
+#[path = "it/planning.rs"]
+mod planning;
+#[cfg(test)]
 #[path = "it/secrets.rs"]
 mod secrets;
 #[cfg(test)]

@@ -89,7 +89,7 @@ fn leash(root: &Path) -> Leash {
 /// What a hook reads.
 fn question(event: HookEvent, call: &HookCall<'_>) -> Value {
     let mode = match call.policy {
-        Policy::ReadOnly => "plan",
+        Policy::ReadOnly | Policy::Plan => "plan",
         Policy::Ask | Policy::Sandboxed => "default",
         Policy::AutoEdit => "acceptEdits",
         Policy::Full => "bypassPermissions",

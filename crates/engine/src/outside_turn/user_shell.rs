@@ -128,7 +128,7 @@ impl Consultation {
         let plan = plan(shell_context, args.clone()).await?;
         match shell_context.grants.verdict(&plan) {
             Verdict::Deny(reason) => Err(Refusal::new(RefusalKind::NotAllowed, reason)),
-            Verdict::Allow(_) if self.grounds.policy == Policy::ReadOnly => Ok(plan),
+            Verdict::Allow(_) if self.grounds.policy.only_looks() => Ok(plan),
             Verdict::Allow(_) | Verdict::Ask => {
                 args["unsandboxed"] = Value::Bool(true);
                 args["reason"] = Value::from(TYPED);

@@ -30,8 +30,8 @@ pub(super) enum StepEnd {
     TooLong(ModelError),
     /// The model could not answer.
     Failed(ModelError),
-    /// The model has nothing more to do.
-    Said,
+    /// The model has nothing more to do; its last words.
+    Said(String),
     /// The turn is over.
     End(TurnEnd),
 }
@@ -129,7 +129,7 @@ impl Turn {
             }
             self.measure(&progress.context, &info, estimated).await;
             self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
-            return StepEnd::Said;
+            return StepEnd::Said(said);
         }
         // Before the tools: what is spent is known also when the program dies while one of them runs.
         self.port.emit(Body::Run(RunEvent::StepBilled { step, usage })).await;

@@ -356,6 +356,7 @@ impl Bench {
             effort: self.state.settings.effort,
             budget: self.state.settings.budget,
             policy: self.policy,
+            before_plan: self.state.settings.before_plan,
             active_tools: None,
             attended: self.attended,
             ui_context: self.ui.clone(),
