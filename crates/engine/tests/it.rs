@@ -73,6 +73,9 @@ mod stand_in;
 #[path = "it/storm.rs"]
 mod storm;
 #[cfg(test)]
+#[path = "it/sub_agents.rs"]
+mod sub_agents;
+#[cfg(test)]
 #[path = "it/table.rs"]
 mod table;
 #[cfg(test)]

@@ -173,6 +173,7 @@ pub(crate) fn names_of(tool: &str) -> Vec<&str> {
         "todo" => vec!["TodoWrite"],
         "ask" => vec!["AskUserQuestion"],
         "skill" => vec!["Skill"],
+        "task" => vec!["Task"],
         other => vec![other],
     }
 }

@@ -14,7 +14,7 @@ use domain::command::{Receipt, Refusal, RefusalKind, ShellCommand};
 use domain::event::{AskEvent, Body, NoteEvent, PERSONS_COMMAND};
 use domain::ids::{AskId, EntryId, Millis};
 use domain::path_text;
-use domain::session::{JobState, Policy, ShellJob};
+use domain::session::{JobState, ShellJob};
 use domain::signal::Level;
 use domain::tool::ToolOutcome;
 use serde::Deserialize;

@@ -34,7 +34,8 @@ impl Turn {
         let Some(written) = plan_in(said) else { return };
         let mut plan = written.to_owned();
         loop {
-            let chosen = match self.ask_about(question(&plan, plan != written, self.brief.before_plan)).await {
+            let chosen = match self.ask_about(question(&plan, plan != written, self.brief.before_plan)).await
+            {
                 PersonReply::Said(Answer::Chosen(chosen)) => chosen,
                 PersonReply::Said(_) | PersonReply::Nobody | PersonReply::Nothing => return,
             };
@@ -113,9 +114,12 @@ fn is_heading(line: &str) -> bool {
     let words = line.trim_start_matches('#');
     let level = line.len() - words.len();
     (1..=4).contains(&level)
-        && words.trim().trim_end_matches(':').split_whitespace().next().is_some_and(|first| {
-            first.trim_end_matches(':').eq_ignore_ascii_case("plan")
-        })
+        && words
+            .trim()
+            .trim_end_matches(':')
+            .split_whitespace()
+            .next()
+            .is_some_and(|first| first.trim_end_matches(':').eq_ignore_ascii_case("plan"))
 }
 
 /// The steps of a plan: the items of its lists that are not inside another item.
@@ -162,7 +166,8 @@ mod tests {
     #[test]
     fn the_steps_of_a_plan_are_its_items() {
         let texts = |plan: &str| steps(plan).into_iter().map(|item| item.text).collect::<Vec<_>>();
-        let plan = "# Plan\nFirst:\n1. read `a.rs`\n   - why\n2) change it\n- [ ] test\n```\n- code\n```\n*bold*\n";
+        let plan =
+            "# Plan\nFirst:\n1. read `a.rs`\n   - why\n2) change it\n- [ ] test\n```\n- code\n```\n*bold*\n";
         assert_eq!(texts(plan), ["read `a.rs`", "change it", "test"]);
         assert!(texts("# Plan\nno list").is_empty());
     }

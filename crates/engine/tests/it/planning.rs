@@ -32,7 +32,7 @@ fn titles(bench: &Bench) -> Vec<String> {
 async fn nothing_is_written_or_run_that_is_not_known_to_only_look() {
     let mut bench = planning(
         r#"
-        model tool write {"path":"a","content":"1"} | tool edit {"path":"b","old":"x","new":"y"} | tool bash {"command":"touch c"} | tool bash {"command":"$X"} | tool apply_patch {"input":"*** Begin Patch\n*** Add File: d\n+x\n*** End Patch"} | tool bash {"command":"cat b"} | tool read {"path":"b"}
+        model tool write {"path":"a","content":"1"} | tool edit {"path":"b","old":"x","new":"y"} | tool bash {"command":"touch c"} | tool bash {"command":"$X"} | tool apply_patch {"input":"*** Begin Patch\n*** Add File: d\n+x\n*** End Patch"} | tool read {"path":"b"}
         ---
         model text "I looked."
         "#,
@@ -42,8 +42,9 @@ async fn nothing_is_written_or_run_that_is_not_known_to_only_look() {
     // Whatever anybody answers.
     bench.closings = vec![allow(Scope::Session); 9];
     assert_eq!(bench.run("do it").await, TurnEnd::Done);
-    let done: Vec<bool> = bench.outcomes().iter().map(|(_, outcome, _)| *outcome == ToolOutcome::Done).collect();
-    assert_eq!(done, [false, false, false, false, false, true, true], "{:?}", bench.outcomes());
+    let done: Vec<bool> =
+        bench.outcomes().iter().map(|(_, outcome, _)| *outcome == ToolOutcome::Done).collect();
+    assert_eq!(done, [false, false, false, false, false, true], "{:?}", bench.outcomes());
     assert_eq!((titles(&bench), bench.get("b").as_deref()), (Vec::new(), Some("x\n")));
     assert_eq!(["a", "c", "d"].map(|name| bench.get(name)), [None, None, None]);
 }
@@ -59,7 +60,8 @@ async fn a_plan_that_was_edited_begins_in_the_mode_before() {
     assert_eq!(bench.state.settings.policy, Policy::AutoEdit);
     let steps: Vec<_> = bench.state.plan.iter().map(|item| (item.text.as_str(), item.state)).collect();
     assert_eq!(steps, [("write b", PlanState::Pending)]);
-    let next: Vec<_> = bench.state.queues.follow_up.iter().map(|waiting| waiting.input.text.clone()).collect();
+    let next: Vec<_> =
+        bench.state.queues.follow_up.iter().map(|waiting| waiting.input.text.clone()).collect();
     assert_eq!(next, ["I changed the plan. Begin with this one:\n\n# Plan\n- write b"]);
 }
 
