@@ -1,0 +1,62 @@
+//! Sub-agents when the program is killed: what was told of them is in the record.
+
+use crate::faults::{World, stdout};
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+use testkit::Running;
+
+const HELLO: &str = r#"{"hello":{"protocol":1,"name":"t","version":"0","capabilities":["answers"]}}"#;
+const PROMPT: &str = r#"{"command":{"ticket":1,"what":{"prompt":{"input":{"text":"go"}}}}}"#;
+/// Sub-agents of the session: the last round hangs when the program is killed.
+const ROUNDS: usize = 5;
+const EACH: usize = 10;
+
+/// Answers are dealt in the order in which they are asked for: it does not matter whose of a round takes which.
+fn script() -> String {
+    let mut script = String::new();
+    for round in 0..ROUNDS {
+        let task = |one| format!("tool task {{\"agent\":\"explore\",\"prompt\":\"task {round}.{one}\"}}");
+        script.push_str(&format!("model {}\n---\n", (0..EACH).map(task).collect::<Vec<_>>().join(" | ")));
+        script.push_str(&"model usage in=10 out=5 | tool ls {\"path\":\".\"}\n---\n".repeat(EACH));
+        let end = if round + 1 < ROUNDS { "text \"found\"" } else { "pause forever" };
+        script.push_str(&format!("model usage in=10 out=5 | {end}\n---\n").repeat(EACH));
+    }
+    script
+}
+
+#[test]
+fn nothing_that_was_told_of_fifty_sub_agents_is_lost_by_a_kill() {
+    let world = World::new();
+    world.script(&script());
+    let args = ["serve", "--dialect", "native", "--stdio", "--model", "scripted/model.txt"];
+    let mut serve = world.parlor(&args);
+    let mut serve =
+        Running(serve.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    let mut stdin = serve.0.stdin.take().unwrap();
+    for line in [HELLO, PROMPT] {
+        stdin.write_all(format!("{line}\n").as_bytes()).unwrap();
+    }
+    // Eight of the last round work, and hang; the other two wait for room.
+    let wanted = (ROUNDS - 1) * EACH + 8;
+    let (mut told, mut ended) = (0, 0);
+    for line in BufReader::new(serve.0.stdout.take().unwrap()).lines() {
+        let line = line.unwrap();
+        told += line.matches(r#"ls .\n"#).count();
+        ended += line.matches(r#""text":"found""#).count();
+        if told >= wanted {
+            break;
+        }
+    }
+    assert_eq!((told, ended), (wanted, (ROUNDS - 1) * EACH));
+    serve.0.kill().unwrap();
+    serve.0.wait().unwrap();
+    let kept = stdout(&world.run(&["sessions", "export", "--format", "jsonl"]));
+    assert_eq!(kept.matches(r#"ls .\n"#).count(), told, "{kept}");
+    assert_eq!(kept.matches(r#""text":"found""#).count(), ended);
+    let shown = stdout(&world.run(&["sessions", "show"]));
+    assert!(!shown.contains("under way"), "{shown}");
+    // What those cost that hang is billed: eight answers of this round, and all before them.
+    let listed = stdout(&world.run(&["sessions", "list", "--json"]));
+    let input = 10 * (2 * (ROUNDS - 1) * EACH + 8);
+    assert!(listed.contains(&format!("\"input\":{input}")) || listed.contains(&format!("\"input\": {input}")), "{listed}");
+}
