@@ -353,10 +353,9 @@ impl Turn {
             Body::Tool(ToolEvent::Proposed { tool, name, args, .. }) => {
                 sub.story.proposed(tool, &name, args.as_str());
             }
-            // Written down before it runs, and refused where the run is being stopped.
             Body::Tool(ToolEvent::Started { tool }) => {
                 let progress = sub.story.starts(tool);
-                return self.port.emit_written(Body::Tool(ToolEvent::Progress { tool: id, progress })).await;
+                return self.start_of_sub(id, progress).await;
             }
             Body::Tool(ToolEvent::Ended { tool, outcome, .. }) => {
                 let line = sub.story.ended(tool, &outcome);
@@ -375,6 +374,18 @@ impl Turn {
             _ => {}
         }
         Kept::Safely
+    }
+
+    /// A call of a sub-agent is about to run: refused where the run is being stopped, and on disk when this returns.
+    async fn start_of_sub(&self, tool: ToolRunId, progress: Progress) -> Kept {
+        let told = self.port.emit_written(Body::Tool(ToolEvent::Progress { tool, progress })).await;
+        // How far a tool run is may wait for the disk. The bill behind it may not, and takes all along that came before it.
+        match self.step_bill.add(Usage::default()).filter(|_| told != Kept::Late) {
+            Some((step, usage)) => {
+                self.port.emit_written(Body::Run(RunEvent::StepBilled { step, usage })).await
+            }
+            None => told,
+        }
     }
 
     /// Asks in the parent what a sub-agent asks.

@@ -132,7 +132,7 @@ const STRANGER: &[(&str, &str)] = &[
     ("mcp add --transport http wiki x", "parlor mcp add NAME --url URL"),
     ("mcp remove nosuch", "`parlor mcp list`"),
     ("--policy full-auto hi_there", "`--policy sandboxed`"),
-    ("--policy plan hi_there", "`--policy read-only`"),
+    ("--policy planning hi_there", "`--policy plan`"),
     ("--policy yolo hi_there", "`--policy full`"),
     ("--policy acceptEdits hi_there", "`--policy auto-edit`"),
     ("run --output out.txt hi", "> FILE"),
