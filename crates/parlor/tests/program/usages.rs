@@ -19,7 +19,7 @@ const NEWCOMER: &[(&str, &str)] = &[
     ("run --model anthropic/claude-sonnet-4-5 hi", "`parlor login` adds one"),
     ("run --model openai hi", "set OPENAI_API_KEY"),
     ("run --allow wirte hi", "bash, bash:free, bash:network"),
-    ("--policy yolo", "[possible values: read-only, ask"),
+    ("--policy yolo", "[possible values: read-only, plan, ask"),
     ("run --model offline --cwd nowhere hi", "nowhere"),
     ("run --model offline --file nowhere hi", "check the path"),
     ("run --model offline --image nowhere.png hi", "--image"),
