@@ -57,6 +57,8 @@ pub struct TurnBrief {
     pub budget: Budget,
     /// How tools get their consent.
     pub policy: Policy,
+    /// The mode that is on again when a plan is begun.
+    pub before_plan: Policy,
     /// Which tools may be used; `None` means all.
     pub active_tools: Option<Vec<String>>,
     /// Whether anybody could answer an ask.

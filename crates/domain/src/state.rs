@@ -188,14 +188,41 @@ pub struct Settings {
     pub budget: Budget,
     /// How tools get their consent.
     pub policy: Policy,
+    /// The mode that is on again when a plan is begun; the usual one outside of mode `plan`.
+    pub before_plan: Policy,
     /// Which tools the model may use; `None` means all.
     pub tools: Option<Vec<String>>,
+}
+
+impl Settings {
+    /// Another mode; out of `plan` one comes back to the mode before it.
+    fn choose_policy(&mut self, policy: Policy) {
+        self.before_plan = match (self.policy, policy) {
+            (Policy::Plan, Policy::Plan) => self.before_plan,
+            (before, Policy::Plan) => before,
+            _ => Policy::default(),
+        };
+        self.policy = policy;
+    }
 }
 
 /// As native revision 1 hashes it; what came later counts only where it was said.
 impl Hash for Settings {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Settings { cwd, project, parent, origin, title, model, effort, budget, policy, tools } = self;
+        // The mode before a plan follows from the modes that were chosen.
+        let Settings {
+            cwd,
+            project,
+            parent,
+            origin,
+            title,
+            model,
+            effort,
+            budget,
+            policy,
+            before_plan: _,
+            tools,
+        } = self;
         (cwd, project, parent, title, model, policy, tools).hash(hasher);
         if effort.is_some() {
             effort.hash(hasher);

@@ -38,22 +38,30 @@ pub enum Policy {
     Sandboxed,
     /// Everything that stays inside the sandbox runs.
     Full,
+    /// Nothing that changes anything, until the person has agreed to a plan. The last here, since native revision 1 hashes its place.
+    Plan,
 }
 
 impl Policy {
     /// All modes, the strictest first.
-    pub const ALL: [Policy; 5] =
-        [Policy::ReadOnly, Policy::Ask, Policy::AutoEdit, Policy::Sandboxed, Policy::Full];
+    pub const ALL: [Policy; 6] =
+        [Policy::ReadOnly, Policy::Plan, Policy::Ask, Policy::AutoEdit, Policy::Sandboxed, Policy::Full];
 
     /// The name that a person reads and types.
     pub fn name(self) -> &'static str {
         match self {
             Policy::ReadOnly => "read-only",
+            Policy::Plan => "plan",
             Policy::Ask => "ask",
             Policy::AutoEdit => "auto-edit",
             Policy::Sandboxed => "sandboxed",
             Policy::Full => "full",
         }
+    }
+
+    /// Whether nothing may be changed in it, whatever anybody answers.
+    pub fn only_looks(self) -> bool {
+        matches!(self, Policy::ReadOnly | Policy::Plan)
     }
 
     /// The mode of that name.

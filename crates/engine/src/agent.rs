@@ -1,6 +1,6 @@
 //! The agent's own task: takes orders, begins turns, routes answers and cancels, answers what it is consulted about.
 
-use crate::budget;
+use crate::budget::{self, Spent, Tally};
 use crate::cache_meter::CacheMeter;
 use crate::config::WorkDir;
 use crate::editor::{Editor, OpenFiles};
@@ -12,7 +12,7 @@ use crate::port::{Port, Reported, Unwritten};
 use crate::ports;
 use crate::seat::{OpenAsks, Seat, Steered};
 use crate::setup::Setup;
-use crate::turn::{Denials, Repeats, ToldHooks, Turn};
+use crate::turn::{Denials, MAX_AT_ONCE, Repeats, StepBill, ToldHooks, Turn};
 use domain::command::{Command, PORTS, RunCommand};
 use domain::event::Failure;
 use domain::ids::SessionId;
@@ -22,7 +22,7 @@ use domain::port::{Grounds, Order, Report, TurnBrief, TurnEnd};
 use domain::session::Policy;
 use domain::signal::Level;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -281,7 +281,7 @@ impl Agent {
             asked,
             calls,
             ledger,
-            unkept: OnceLock::new(),
+            unkept: Arc::default(),
             unkept_told,
             steered,
             secrets,
@@ -303,6 +303,17 @@ impl Agent {
             answer_schema: self.setup.config.answer_schema.clone(),
             look,
             data: self.setup.data.clone(),
+            tally: Arc::new(Tally::from(Spent {
+                cost_micros: brief.used.cost_micros,
+                steps: brief.steps as u64,
+                time: brief.resume.as_ref().map_or(Duration::ZERO, |resume| resume.took),
+            })),
+            step_bill: StepBill::default(),
+            changing: Arc::default(),
+            sub_agents_room: Arc::new(Semaphore::new(MAX_AT_ONCE)),
+            sub_agents: Arc::default(),
+            sub_agent: None,
+            project: None,
             hooks: Vec::new(),
             told_hooks: self.told_hooks.clone(),
             told_menu: self.told_menu.clone(),

@@ -1,4 +1,4 @@
-//! What may be spent: money in a session, steps and time in a turn. Pure.
+//! What may be spent: money in a session, steps and time in a turn, with what its sub-agents do.
 //!
 //! The session's own budget goes before that of the settings, bound by bound. A budget stops the next step, never what is under way.
 //! What a session has cost is in its record, so a budget in money holds across restarts, and so is how long a turn was at work that is
@@ -6,7 +6,10 @@
 
 use domain::event::Failure;
 use domain::session::Budget;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// Steps of a prompt where nobody is there to see what it costs and no budget was set.
 const UNATTENDED_STEPS: u64 = 500;
@@ -20,6 +23,48 @@ pub(crate) struct Spent {
     pub(crate) cost_micros: u64,
     pub(crate) steps: u64,
     pub(crate) time: Duration,
+}
+
+/// What is counted against a budget while a turn and its sub-agents work: all of them count into one.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    cost_micros: AtomicU64,
+    steps: AtomicU64,
+    /// How long the turn was at work before a crash.
+    before: Duration,
+    began: OnceLock<Instant>,
+}
+
+impl Tally {
+    /// What the session has cost and how often the model was asked, before this turn.
+    pub(crate) fn from(spent: Spent) -> Tally {
+        Tally {
+            cost_micros: AtomicU64::new(spent.cost_micros),
+            steps: AtomicU64::new(spent.steps),
+            before: spent.time,
+            began: OnceLock::new(),
+        }
+    }
+
+    /// The time runs from here on, if it does not yet.
+    pub(crate) fn begins(&self) {
+        let _ = self.began.get_or_init(Instant::now);
+    }
+
+    /// The model was asked once more.
+    pub(crate) fn step(&self, cost_micros: u64) {
+        self.cost_micros.fetch_add(cost_micros, Ordering::Relaxed);
+        self.steps.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// What was spent so far.
+    pub(crate) fn spent(&self) -> Spent {
+        Spent {
+            cost_micros: self.cost_micros.load(Ordering::Relaxed),
+            steps: self.steps.load(Ordering::Relaxed),
+            time: self.before + self.began.get().map(Instant::elapsed).unwrap_or_default(),
+        }
+    }
 }
 
 /// What a turn may spend. With a person there nothing bounds it but what was set; who left has at least a bound of steps.

@@ -11,7 +11,7 @@ const KNOW_PATCHES: &[&str] = &["gpt-", "codex", "o3", "o4"];
 const ADVICE: &[(&[&str], &str)] = &[
     (
         KNOW_PATCHES,
-        "Do the work; never end with a plan, an offer or a question whether to go on. Change files with apply_patch or edit, not with \
+        "Do the work; never end with an offer or a question whether to go on. Change files with apply_patch or edit, not with \
          commands.",
     ),
     (

@@ -29,6 +29,8 @@ pub(crate) struct Grants {
     changes: Changes,
     /// Whether it is kept what was asked.
     keeps: bool,
+    /// Nothing may be changed, whatever the mode of the session is.
+    only_looks: bool,
     /// Parlor's data folder, where it is written at which ports the page was served.
     data: Option<Arc<Path>>,
 }
@@ -40,6 +42,7 @@ impl Grants {
             rules: Arc::new(Mutex::new(rules)),
             changes,
             keeps: false,
+            only_looks: false,
             data: None,
         }
     }
@@ -57,6 +60,11 @@ impl Grants {
     /// The same, keeping what is asked where that may be kept.
     pub(crate) fn keeping(self, keeps: bool) -> Grants {
         Grants { keeps, ..self }
+    }
+
+    /// The same for whoever only looks, whatever the mode is or becomes.
+    pub(crate) fn only_looking(&self) -> Grants {
+        Grants { only_looks: true, ..self.clone() }
     }
 
     /// The rule that a question about this proposes, in words, with how many of the latest questions it would have answered. That this
@@ -89,7 +97,8 @@ impl Grants {
 
     /// The mode that holds now.
     pub(crate) fn policy(&self) -> Policy {
-        *self.policy.lock().unwrap_or_else(PoisonError::into_inner)
+        let policy = *self.policy.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.only_looks { Policy::ReadOnly } else { policy }
     }
 
     /// Judges a plan by the mode and by the rules as they are now. Looks whether a small file is another one.

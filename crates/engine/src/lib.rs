@@ -33,6 +33,7 @@ mod seat;
 mod secrets;
 mod setup;
 mod skills;
+mod sub_agents;
 mod text_sources;
 mod turn;
 mod usage;

@@ -15,6 +15,7 @@ use crate::mcp::{self, Project, Servers, Site};
 use crate::port::Reported;
 use crate::setup::Setup;
 use crate::skills::{SkillTool, Skills};
+use crate::sub_agents::{SubAgents, TaskTool};
 use crate::usage::counted;
 use crate::{extension, family, ports, rules};
 use domain::command::{
@@ -70,6 +71,7 @@ pub fn standing_text(
         ui,
         instructions: &instructions,
         skills: &skills,
+        sub_agents: &SubAgents::find(&look),
         tools: true,
         attended: true,
         policy: config.policy.unwrap_or_default(),
@@ -79,6 +81,7 @@ pub fn standing_text(
     if !skills.all.is_empty() {
         toolbox.add(Arc::new(SkillTool(Arc::new(skills))));
     }
+    toolbox.add(Arc::new(TaskTool));
     StandingText { system, tools: toolbox.specs(), trouble: instructions.trouble }
 }
 

@@ -4,14 +4,16 @@ mod consent;
 mod denials;
 mod execute;
 mod hooks;
+mod planning;
 mod repeats;
 mod servers;
 mod step;
+mod sub_agent;
 mod together;
 mod watch;
 
 use crate::briefing::{self, Fact, Instructions, Scene, Section, Surroundings, Told};
-use crate::budget::{self, Spent};
+use crate::budget::{self, Tally};
 use crate::cache_meter::CacheMeter;
 use crate::compact::{self, NotCompacted, Summarizer};
 use crate::context::Context;
@@ -25,6 +27,7 @@ use crate::recall::{OldResults, Recall};
 use crate::seat::{ModelSource, OpenAsks, Steered};
 use crate::secrets::SessionSecrets;
 use crate::skills::{SkillTool, Skills};
+use crate::sub_agents::{SubAgent, SubAgents, TaskTool};
 use crate::text_sources::TextSources;
 pub(crate) use denials::Denials;
 use domain::ask::Closing;
@@ -45,8 +48,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 use step::StepEnd;
+pub(crate) use sub_agent::{MAX_AT_ONCE, StepBill};
 use tokio::sync::oneshot;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tools::checkpoint::Ledger;
 use tools::{ToolContext, Toolbox};
@@ -66,7 +69,7 @@ pub(crate) struct Turn {
     /// What the session's turns do to files, where that is kept.
     pub(crate) ledger: Option<Ledger>,
     /// Why this turn's commands cannot be taken back, once that is known.
-    pub(crate) unkept: OnceLock<String>,
+    pub(crate) unkept: Arc<OnceLock<String>>,
     /// Whether the session was told that commands cannot be taken back.
     pub(crate) unkept_told: Arc<AtomicBool>,
     pub(crate) steered: Steered,
@@ -83,6 +86,20 @@ pub(crate) struct Turn {
     pub(crate) fallback: Option<String>,
     /// What may be spent.
     pub(crate) budget: Budget,
+    /// What was spent, with what sub-agents of this turn spend.
+    pub(crate) tally: Arc<Tally>,
+    /// What the step under way cost, with what sub-agents in it cost.
+    pub(crate) step_bill: StepBill,
+    /// Held by whoever of the turn and its sub-agents changes something: each look at the files is around one of them.
+    pub(crate) changing: Arc<tokio::sync::Mutex<()>>,
+    /// Room for sub-agents at the same time.
+    pub(crate) sub_agents_room: Arc<tokio::sync::Semaphore>,
+    /// Who can be given a task here, once it is known.
+    pub(crate) sub_agents: Arc<SubAgents>,
+    /// Whose turn this is, where it is a sub-agent's.
+    pub(crate) sub_agent: Option<SubAgent>,
+    /// The MCP servers that the turn has.
+    pub(crate) project: Option<Arc<Project>>,
     /// Calls that were denied in this turn.
     pub(crate) denials: Denials,
     /// Whether the model goes round in a circle.
@@ -129,10 +146,18 @@ struct Progress {
     spent: models::Usage,
     /// Some of that was counted by size.
     estimated: bool,
-    /// What the session has cost and how often the model was asked, with this turn.
-    bill: Spent,
+    /// Whose turn it is, where it is a sub-agent's.
+    sub_agent: Option<SubAgent>,
     /// Whether the conversation may still be made shorter in this turn when the provider finds it too long.
     may_shorten: bool,
+}
+
+/// What is so around a turn.
+#[derive(Default)]
+struct Around {
+    facts: Vec<Fact>,
+    skills: Arc<Skills>,
+    sub_agents: Arc<SubAgents>,
 }
 
 impl Progress {
@@ -148,14 +173,19 @@ impl Progress {
     fn system(&self, told: &Told) -> String {
         let known = self.context.known();
         let first = told.first().or(known.as_ref().map(|known| known.first));
-        briefing::system(first.unwrap_or_default())
+        let first = first.unwrap_or_default();
+        match &self.sub_agent {
+            Some(agent) => briefing::system_of(agent, first),
+            None => briefing::system(first),
+        }
     }
 }
 
 impl Turn {
     /// Does the turn; `waits` are the asks that a crash left open.
     pub(crate) async fn run(mut self, waits: Waits) -> TurnEnd {
-        let moved = self.begin_watching().await;
+        // A sub-agent's changes are its parent's.
+        let moved = if self.sub_agent.is_none() { self.begin_watching().await } else { None };
         if let Err(failure) = crate::attachments::expand(&mut self.brief.context, &self.place) {
             return TurnEnd::Failed(failure);
         }
@@ -176,19 +206,21 @@ impl Turn {
         paths.extend(known.iter().flat_map(|known| known.topics(Section::Instructions)).map(str::to_owned));
         let chosen = named(model.as_ref());
         let looks = self.look_around(&paths, known.is_none());
-        let ((facts, skills), servers, ()) =
-            tokio::join!(looks, self.start_servers(), self.models.learn(&chosen));
-        self.hooks = self.find_hooks().await;
-        let hooked = match self.hooks_of_prompt().await {
-            Ok(texts) => texts,
+        let (Around { facts, skills, sub_agents }, servers, ()) =
+            tokio::join!(looks, self.servers_of_turn(), self.models.learn(&chosen));
+        (self.project, self.sub_agents) = (servers.clone(), sub_agents);
+        let once = match self.said_at_beginning(&skills).await {
+            Ok(said) => moved.into_iter().chain(said).collect(),
             Err(failure) => return TurnEnd::Failed(failure),
         };
-        let wanted = self.wanted(&skills).await;
-        let once = moved.into_iter().chain(hooked).chain(wanted).collect();
         let mut own = self.toolbox.clone();
         crate::family::suit(&mut own, &model.name().name);
         if self.nobody_there() {
             own.remove(ASK);
+        }
+        match &self.sub_agent {
+            Some(agent) => self.narrow(&mut own, agent),
+            None => own.add(Arc::new(TaskTool)),
         }
         if !skills.all.is_empty() {
             own.add(Arc::new(SkillTool(skills)));
@@ -209,11 +241,7 @@ impl Turn {
             servers: servers.clone(),
             spent: models::Usage::default(),
             estimated: false,
-            bill: Spent {
-                cost_micros: self.brief.used.cost_micros,
-                steps: self.brief.steps as u64,
-                time: self.brief.resume.as_ref().map_or(Duration::ZERO, |resume| resume.took),
-            },
+            sub_agent: self.sub_agent.clone(),
             may_shorten: true,
         };
         if let Some(resume) = &self.brief.resume {
@@ -225,26 +253,30 @@ impl Turn {
                 StepEnd::TooLong(error) | StepEnd::Failed(error) => {
                     return TurnEnd::Failed(step::failure(&error));
                 }
-                StepEnd::Said => return TurnEnd::Done,
+                StepEnd::Said(_) => return TurnEnd::Done,
                 StepEnd::End(end) => return end,
             }
         }
-        let mut gone_on = 0;
-        let (before, began, mut may_compact) = (progress.bill.time, Instant::now(), true);
+        let (mut gone_on, mut rounds, mut may_compact) = (0, 0, true);
+        self.tally.begins();
         if budget::bound(self.budget.max_cost_micros).is_some() && model.info().price.is_none() {
             let text =
                 format!("The price of {} is not known: the budget in money cannot be kept.", model.name());
             self.notice(progress.leaf, "budget", text).await;
         }
         loop {
-            progress.bill.time = before + began.elapsed();
-            if let Some(failure) = budget::ends(&self.budget, &progress.bill) {
+            if let Some(failure) = budget::ends(&self.budget, &self.tally.spent()) {
                 return TurnEnd::Failed(failure);
             }
+            if let Some(failure) = self.too_many_rounds(rounds) {
+                return TurnEnd::Failed(failure);
+            }
+            rounds += 1;
             // A server may have become ready, or gone.
             progress.toolbox = self.offered(&own, servers.as_deref());
             progress.missing = servers.as_deref().and_then(Project::missing).filter(|_| self.offers_tools());
-            if let Some(project) = servers.as_deref().filter(|_| self.is_headless) {
+            if let Some(project) = servers.as_deref().filter(|_| self.is_headless && self.sub_agent.is_none())
+            {
                 self.tell_troubles(project).await;
             }
             self.follow(&mut progress).await;
@@ -280,12 +312,16 @@ impl Turn {
                     }
                     None => return TurnEnd::Failed(step::failure(&error)),
                 },
-                StepEnd::Said => match self.hooks_at_end(gone_on).await {
+                StepEnd::Said(_) if self.sub_agent.is_some() => return TurnEnd::Done,
+                StepEnd::Said(said) => match self.hooks_at_end(gone_on).await {
                     Some(why) => {
                         gone_on += 1;
                         progress.once.push(why);
                     }
-                    None => return TurnEnd::Done,
+                    None => {
+                        self.offer_plan(&said).await;
+                        return TurnEnd::Done;
+                    }
                 },
                 StepEnd::End(end) => return end,
             }
@@ -434,20 +470,38 @@ impl Turn {
         let paths = briefing::paths(progress.context.calls());
         if !paths.is_subset(&progress.paths) {
             progress.paths.extend(paths);
-            progress.facts = self.look_around(&progress.paths, false).await.0;
+            progress.facts = self.look_around(&progress.paths, false).await.facts;
         }
     }
 
-    /// What is so here now; the skills that are there come back with it.
-    async fn look_around(&self, paths: &BTreeSet<String>, begins: bool) -> (Vec<Fact>, Arc<Skills>) {
+    /// What a turn begins with beside the conversation: of hooks, and of what the prompt names. A sub-agent's prompt is a model's.
+    ///
+    /// # Errors
+    /// When a hook refuses the prompt.
+    async fn said_at_beginning(&mut self, skills: &Arc<Skills>) -> Result<Vec<String>, Failure> {
+        if self.sub_agent.is_some() {
+            return Ok(Vec::new());
+        }
+        self.hooks = self.find_hooks().await;
+        let mut said = self.hooks_of_prompt().await?;
+        said.extend(self.wanted(skills).await);
+        Ok(said)
+    }
+
+    /// What is so here now; the skills and sub-agents that are there come back with it.
+    async fn look_around(&self, paths: &BTreeSet<String>, begins: bool) -> Around {
         let (look, place, paths) = (self.look.clone(), self.place.clone(), paths.clone());
         let (ui, tools, attended) =
             (self.brief.ui_context.clone(), self.offers_tools(), !self.nobody_there());
-        let policy = self.brief.policy;
+        let (policy, sub_agent) = (self.grants.policy(), self.sub_agent.clone());
         let model = self.asking.as_ref().map(|model| model.name.clone()).unwrap_or_default();
         let read = move || {
             let instructions = Instructions::for_work_at(&paths, &place, &look);
-            let (mut scene, skills) = (Scene::look(&look, place.workdir()), Skills::find(&look));
+            let mut scene = Scene::look(&look, place.workdir());
+            // Who may use certain tools only is not told of more.
+            let is_narrow = sub_agent.as_ref().is_some_and(|agent| agent.tools.is_some());
+            let skills = if is_narrow { Skills::default() } else { Skills::find(&look) };
+            let sub_agents = if sub_agent.is_some() { SubAgents::default() } else { SubAgents::find(&look) };
             if begins {
                 scene = scene.at_the_beginning(place.guard());
             }
@@ -456,20 +510,23 @@ impl Turn {
                 ui: &ui,
                 instructions: &instructions,
                 skills: &skills,
+                sub_agents: &sub_agents,
                 tools,
                 attended,
                 policy,
                 model: &model,
             };
-            (briefing::facts(&here), skills, instructions.trouble)
+            let facts = briefing::facts(&here);
+            let around = Around { facts, skills: Arc::new(skills), sub_agents: Arc::new(sub_agents) };
+            (around, instructions.trouble)
         };
-        let (facts, skills, trouble) = tokio::task::spawn_blocking(read).await.unwrap_or_default();
+        let (around, trouble) = tokio::task::spawn_blocking(read).await.unwrap_or_default();
         // Told once: with the first prompt of the session.
-        if self.brief.context.len() <= 1 && !trouble.is_empty() {
+        if self.brief.context.len() <= 1 && self.sub_agent.is_none() && !trouble.is_empty() {
             let text = format!("Some instructions could not be read: {}", trouble.join("; "));
             self.notice(self.brief.leaf, "instructions", text).await;
         }
-        (facts, Arc::new(skills))
+        around
     }
 
     /// What a prompt of the person's says that no answer was given to yet; nothing where one was, before a crash.

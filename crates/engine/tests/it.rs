@@ -58,6 +58,9 @@ mod offers;
 #[path = "it/person.rs"]
 mod person;
 #[cfg(test)]
+#[path = "it/planning.rs"]
+mod planning;
+#[cfg(test)]
 #[path = "it/secrets.rs"]
 mod secrets;
 #[cfg(test)]
@@ -69,6 +72,9 @@ mod stand_in;
 #[cfg(test)]
 #[path = "it/storm.rs"]
 mod storm;
+#[cfg(test)]
+#[path = "it/sub_agents.rs"]
+mod sub_agents;
 #[cfg(test)]
 #[path = "it/table.rs"]
 mod table;

@@ -95,7 +95,7 @@ pub fn first_told(ground: &Ground, data: &Path, is_ephemeral: bool) -> Option<St
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Policy::{Ask, AutoEdit, Full, ReadOnly, Sandboxed};
+    use Policy::{Ask, AutoEdit, Full, Plan, ReadOnly, Sandboxed};
 
     const FOLDERS: [Folder; 3] = [Folder::None, Folder::Bare, Folder::Project];
 
@@ -142,6 +142,7 @@ mod tests {
                         (Sandboxed, false) | (Ask, _) => Ask,
                         (Sandboxed, true) => Sandboxed,
                         (ReadOnly, _) => ReadOnly,
+                        (Plan, _) => Plan,
                         (AutoEdit, _) => AutoEdit,
                         (Full, _) => Full,
                     };

@@ -10,6 +10,7 @@ pub(crate) fn policy() -> impl TypedValueParser<Value = Policy> {
     let told = Policy::ALL.map(|policy| {
         PossibleValue::new(policy.name()).help(match policy {
             Policy::ReadOnly => "Nothing that changes anything",
+            Policy::Plan => "Look and write a plan; nothing that changes anything before you agree to it",
             Policy::Ask => "Read; everything else is asked",
             Policy::AutoEdit => "Edit files of the project; everything else is asked",
             Policy::Sandboxed => {

@@ -92,12 +92,12 @@ pub(crate) const HABITS: &[Habit] = &[
     ),
     habit(
         &["--approval-mode", "--ask-for-approval", "-a", "--permission-mode", "--mode", "--permissions"],
-        "`--policy MODE`: read-only, ask, auto-edit, sandboxed or full",
+        "`--policy MODE`: read-only, plan, ask, auto-edit, sandboxed or full",
     ),
     habit(&["--plan", "--dry-run"], "`--policy read-only` changes nothing"),
     habit(
         &["--sandbox", "-s", "--no-sandbox"],
-        "commands run in a sandbox already; `--policy MODE` says what is asked: read-only, ask, auto-edit, sandboxed or full",
+        "commands run in a sandbox already; `--policy MODE` says what is asked: read-only, plan, ask, auto-edit, sandboxed or full",
     ),
     habit(
         &["--allowedtools", "--allowed-tools", "--allow-tool", "--allow-all-tools", "--tools"],
@@ -246,7 +246,8 @@ pub(crate) const HABITS: &[Habit] = &[
 
 /// Modes of other programs, and the mode here that is meant: by what it does, never a looser one.
 const MODES: &[(&[&str], &str)] = &[
-    (&["plan", "readonly", "read_only", "suggest", "chat", "dry-run"], "read-only"),
+    (&["readonly", "read_only", "suggest", "chat", "dry-run"], "read-only"),
+    (&["plan-mode", "planning"], "plan"),
     (&["default", "untrusted", "on-request", "on-failure", "manual", "normal"], "ask"),
     (&["acceptedits", "accept-edits", "auto_edit", "autoedit", "edit"], "auto-edit"),
     (&["full-auto", "auto", "workspace-write", "sandbox", "smart-approve"], "sandboxed"),

@@ -125,6 +125,9 @@ fn refuse_of<'a>(
         Some(Policy::ReadOnly) => Err(exit::usage(format!(
             "--policy read-only cannot be honoured here: runtimes that speak {dialect} act without asking\n\nhint: {START}"
         ))),
+        Some(Policy::Plan) => Err(exit::usage(format!(
+            "--policy plan cannot be honoured here: it is a mode of Parlor's own agent\n\nhint: {START}"
+        ))),
         // It counts for what such a runtime has done by our hands.
         Some(Policy::Ask | Policy::AutoEdit | Policy::Sandboxed | Policy::Full)
             if dialect.ui_role().has_errands() =>

@@ -35,6 +35,8 @@ pub(crate) enum SlashAction {
     Effort,
     /// Chooses how tools get their consent.
     Policy,
+    /// Lets the agent plan before it begins.
+    Plan,
     /// Shows, narrows and revokes what was allowed for good.
     Rules,
     /// Shows where commands listen, and opens that on this machine.
@@ -256,6 +258,11 @@ pub const COMMANDS: &[Slash] = &[
         |a| a.policy || a.consent,
         slash("policy", "[name]", "what may run without asking", SlashAction::Policy)
             .in_short("what runs without asking"),
+    ),
+    of_some(
+        |a| a.policy,
+        slash("plan", "[what]", "look and write a plan; begin when you agree", SlashAction::Plan)
+            .in_short("plan first, then begin"),
     ),
     slash("rules", "[narrow WORDS]", "what you allowed: see, narrow, revoke", SlashAction::Rules)
         .in_short("what you allowed"),

@@ -19,7 +19,7 @@ pub(crate) fn policy_shown(seen: &SessionView) -> Option<(&'static str, Role)> {
         Policy::AutoEdit if can.errands => Some(("its own rules; edits here freely", Role::Warn)),
         Policy::Sandboxed if can.errands => Some(("its own rules; here in the sandbox", Role::Warn)),
         Policy::Full if can.errands => Some(("its own rules; here all inside the sandbox", Role::Bad)),
-        Policy::Ask | Policy::AutoEdit | Policy::Sandboxed | Policy::Full => {
+        Policy::Plan | Policy::Ask | Policy::AutoEdit | Policy::Sandboxed | Policy::Full => {
             Some(("its own rules", Role::Dim))
         }
     }
@@ -36,6 +36,7 @@ pub(crate) fn policy_told(seen: &SessionView) -> Option<String> {
 pub(crate) fn policy_about(policy: Policy) -> &'static str {
     match policy {
         Policy::ReadOnly => "nothing that changes anything",
+        Policy::Plan => "it only looks and writes a plan; you say when it begins",
         Policy::Ask => "reading runs; everything else is asked",
         Policy::AutoEdit => "edits in this folder run too; commands are asked",
         Policy::Sandboxed => "commands run too, inside the sandbox; leaving it is asked",
@@ -47,6 +48,7 @@ pub(crate) fn policy_about(policy: Policy) -> &'static str {
 pub(crate) fn asks_when(policy: Policy) -> &'static str {
     match policy {
         Policy::ReadOnly => "read-only: it changes nothing",
+        Policy::Plan => "plans first: it changes nothing before you agree to its plan",
         Policy::Ask => "asks first, before it changes anything",
         Policy::AutoEdit => "edits freely in this project, asks before anything else",
         Policy::Sandboxed => "runs in the sandbox of this project, asks before anything leaves it",
@@ -57,6 +59,7 @@ pub(crate) fn asks_when(policy: Policy) -> &'static str {
 fn policy_word(policy: Policy) -> (&'static str, Role) {
     match policy {
         Policy::ReadOnly => ("read-only", Role::Ok),
+        Policy::Plan => ("plans first", Role::Ok),
         Policy::Ask => ("asks first", Role::Ok),
         Policy::AutoEdit => ("edits freely", Role::Warn),
         Policy::Sandboxed => ("runs in the sandbox", Role::Warn),

@@ -25,7 +25,7 @@ const NAMES = {
   finish: ["complete", "length", "interrupted", "failed", "cut", "refused"],
   level: ["info", "success", "warning", "error"],
   trigger: ["manual", "threshold", "overflow"],
-  policy: ["read_only", "ask", "auto_edit", "sandboxed", "full"],
+  policy: ["read_only", "ask", "auto_edit", "sandboxed", "full", "plan"],
   mode: ["one_at_a_time", "all"],
   cause: ["prompt", "steer", "follow_up"],
   scope: ["once", "session", "always"],

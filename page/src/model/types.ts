@@ -320,7 +320,7 @@ export type PlanItem = { state: PlanState; text: string };
 
 export type PlanState = "pending" | "active" | "done";
 
-export type Policy = "read_only" | "ask" | "auto_edit" | "sandboxed" | "full";
+export type Policy = "read_only" | "ask" | "auto_edit" | "sandboxed" | "full" | "plan";
 
 export type Preview =
   | { text: string }

@@ -90,7 +90,7 @@ impl State {
             SessionEvent::ModelChosen { model } => self.settings.model = Some(model.clone()),
             SessionEvent::EffortChosen { effort } => self.settings.effort = *effort,
             SessionEvent::BudgetChosen { budget } => self.settings.budget = *budget,
-            SessionEvent::PolicyChosen { policy } => self.settings.policy = *policy,
+            SessionEvent::PolicyChosen { policy } => self.settings.choose_policy(*policy),
             SessionEvent::ToolsChosen { tools } => self.settings.tools.clone_from(tools),
             SessionEvent::LeafMoved { leaf } => {
                 if leaf.is_some_and(|id| !self.entries.contains_key(&id)) {

@@ -78,6 +78,9 @@ impl State {
         if settings.budget != Budget::default() {
             told.push((at, Body::Session(SessionEvent::BudgetChosen { budget: settings.budget })));
         }
+        if settings.before_plan != Policy::default() {
+            told.push((at, Body::Session(SessionEvent::PolicyChosen { policy: settings.before_plan })));
+        }
         if settings.policy != Policy::default() {
             told.push((at, Body::Session(SessionEvent::PolicyChosen { policy: settings.policy })));
         }

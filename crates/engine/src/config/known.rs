@@ -68,7 +68,7 @@ pub const SETTINGS: &[KnownSetting] = &[
         "policy",
         "\"ask\"",
         "`sandboxed` where it is safe, else `ask`",
-        "the mode of new sessions: read-only, ask, auto-edit, sandboxed or full",
+        "the mode of new sessions: read-only, plan, ask, auto-edit, sandboxed or full",
     ),
     top(
         "compact_at",

@@ -89,7 +89,7 @@ fn leash(root: &Path) -> Leash {
 /// What a hook reads.
 fn question(event: HookEvent, call: &HookCall<'_>) -> Value {
     let mode = match call.policy {
-        Policy::ReadOnly => "plan",
+        Policy::ReadOnly | Policy::Plan => "plan",
         Policy::Ask | Policy::Sandboxed => "default",
         Policy::AutoEdit => "acceptEdits",
         Policy::Full => "bypassPermissions",
@@ -173,6 +173,7 @@ pub(crate) fn names_of(tool: &str) -> Vec<&str> {
         "todo" => vec!["TodoWrite"],
         "ask" => vec!["AskUserQuestion"],
         "skill" => vec!["Skill"],
+        "task" => vec!["Task"],
         other => vec![other],
     }
 }

@@ -14,7 +14,7 @@ use domain::command::{Receipt, Refusal, RefusalKind, ShellCommand};
 use domain::event::{AskEvent, Body, NoteEvent, PERSONS_COMMAND};
 use domain::ids::{AskId, EntryId, Millis};
 use domain::path_text;
-use domain::session::{JobState, Policy, ShellJob};
+use domain::session::{JobState, ShellJob};
 use domain::signal::Level;
 use domain::tool::ToolOutcome;
 use serde::Deserialize;
@@ -128,7 +128,7 @@ impl Consultation {
         let plan = plan(shell_context, args.clone()).await?;
         match shell_context.grants.verdict(&plan) {
             Verdict::Deny(reason) => Err(Refusal::new(RefusalKind::NotAllowed, reason)),
-            Verdict::Allow(_) if self.grounds.policy == Policy::ReadOnly => Ok(plan),
+            Verdict::Allow(_) if self.grounds.policy.only_looks() => Ok(plan),
             Verdict::Allow(_) | Verdict::Ask => {
                 args["unsandboxed"] = Value::Bool(true);
                 args["reason"] = Value::from(TYPED);

@@ -208,9 +208,11 @@ impl Turn {
             ConsentOutcome::Run(start) => {
                 let scope = CallScope::of(&plan).filter(|_| watching == Watching::Own);
                 let told = self.hooks_after(&plan);
+                let alone = self.changes_alone(scope.as_ref()).await;
                 let watched = self.watch(scope).await;
                 let outcome = self.execute(call.id, tool.as_ref(), plan, start).await;
                 self.watched(watched).await;
+                drop(alone);
                 let mut outcome = self.secrets.mask(outcome);
                 self.hooks_add(call, told, &mut outcome).await;
                 (self.end(call, outcome).await, false)

@@ -112,6 +112,7 @@ impl Turn {
         match plan.tool.as_str() {
             "ask" => return self.ask_person(&plan).await,
             "todo" => self.tell_plan(&plan).await,
+            crate::sub_agents::NAME if self.sub_agent.is_none() => return self.run_task(id, &plan).await,
             _ => {}
         }
         let (progress, mut pieces) = mpsc::channel(PROGRESS);
@@ -175,7 +176,7 @@ impl Turn {
         }
     }
 
-    async fn tell(&self, tool: ToolRunId, progress: Option<Progress>) {
+    pub(super) async fn tell(&self, tool: ToolRunId, progress: Option<Progress>) {
         if let Some(progress) = progress {
             self.port.emit(Body::Tool(ToolEvent::Progress { tool, progress })).await;
         }

@@ -25,13 +25,13 @@ const MAX_TOLD: usize = 1_000;
 /// The code of notices about hooks.
 const HOOK: &str = "hook";
 
-/// What the person was told and asked about hooks, as long as the program runs. Clones share it.
+/// What the person was told and asked about hooks, and told of sub-agents' files, as long as the program runs. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ToldHooks(Arc<Mutex<BTreeSet<String>>>);
 
 impl ToldHooks {
     /// Whether this is said for the first time.
-    fn is_first(&self, words: String) -> bool {
+    pub(super) fn is_first(&self, words: String) -> bool {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         told.len() < MAX_TOLD && told.insert(words)
     }

@@ -30,8 +30,8 @@ pub(super) enum StepEnd {
     TooLong(ModelError),
     /// The model could not answer.
     Failed(ModelError),
-    /// The model has nothing more to do.
-    Said,
+    /// The model has nothing more to do; its last words.
+    Said(String),
     /// The turn is over.
     End(TurnEnd),
 }
@@ -88,8 +88,7 @@ impl Turn {
         all += std::mem::take(&mut progress.spent);
         let estimated = streamed.reply.estimated;
         let usage = counted(&all, estimated | std::mem::take(&mut progress.estimated), &info);
-        progress.bill.cost_micros = progress.bill.cost_micros.saturating_add(usage.cost_micros);
-        progress.bill.steps += 1;
+        self.tally.step(usage.cost_micros);
         let mut calls = std::mem::take(&mut streamed.calls);
         if cancelled {
             self.leave(&calls, ToolOutcome::Cancelled, "Not run: the run was cancelled.").await;
@@ -129,12 +128,14 @@ impl Turn {
             }
             self.measure(&progress.context, &info, estimated).await;
             self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
-            return StepEnd::Said;
+            return StepEnd::Said(said);
         }
         // Before the tools: what is spent is known also when the program dies while one of them runs.
         self.port.emit(Body::Run(RunEvent::StepBilled { step, usage })).await;
+        self.step_bill.begin(step, usage);
         let began = Instant::now();
         let done = self.run_calls(&calls, progress).await;
+        let usage = self.step_bill.end().unwrap_or(usage);
         let repeated = self.repeats.round_over(&said, began.elapsed());
         if let Some(tool) = self.denials.insisted() {
             let text = format!(
@@ -175,8 +176,10 @@ impl Turn {
                 Some((open, Call { id: open.tool, call, cut: false, unclear: None }))
             })
             .collect();
+        self.step_bill.begin(resume.step, resume.billed);
         let done = self.run_resumed(&calls, waits, progress).await;
-        self.port.emit(Body::Run(RunEvent::StepEnded { step: resume.step, usage: resume.billed })).await;
+        let usage = self.step_bill.end().unwrap_or(resume.billed);
+        self.port.emit(Body::Run(RunEvent::StepEnded { step: resume.step, usage })).await;
         let calls: Vec<Call> = calls.into_iter().map(|(_, call)| call).collect();
         self.after_tools(&calls, done, progress)
     }
@@ -248,8 +251,7 @@ impl Turn {
         let mut all = reply.spent();
         all += std::mem::take(&mut progress.spent);
         let (step, usage) = (streamed.step, counted(&all, estimated, &model.info()));
-        progress.bill.cost_micros = progress.bill.cost_micros.saturating_add(usage.cost_micros);
-        progress.bill.steps += 1;
+        self.tally.step(usage.cost_micros);
         self.port.emit(Body::Run(RunEvent::StepEnded { step, usage })).await;
         streamed.step = self.start_step(model).await;
     }

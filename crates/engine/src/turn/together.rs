@@ -101,12 +101,14 @@ impl Turn {
     }
 
     async fn run_together(&self, group: CallGroup<'_>, done: &mut CallOutcomes) {
+        let alone = self.changes_alone(group.scope.as_ref()).await;
         let watched = self.watch(group.scope).await;
         let ids: Vec<ToolRunId> = group.calls.iter().map(|(call, _)| call.id).collect();
         let running =
             group.calls.into_iter().map(|(call, planned)| self.one(call, planned, None, Watching::Together));
         let outcomes = futures_join(running).await;
         self.watched(watched).await;
+        drop(alone);
         for (id, (outcome, stop)) in ids.into_iter().zip(outcomes) {
             done.outcomes.push((id, outcome));
             done.stop |= stop;

@@ -18,7 +18,7 @@ use domain::secret::{Secrets, Veil};
 use domain::session::{ModelEntry, ModelRef, Policy};
 use domain::signal::{Signal, UiContext};
 use domain::state::{EntryKind, State};
-use domain::tool::{ToolOutcome, ToolResult, ToolRun};
+use domain::tool::{Progress, ToolOutcome, ToolResult, ToolRun};
 use domain::ui_files::{FileAnswer, FileRequest, UiFiles};
 use engine::{Agent, Config, ModelSource, ORDERS, REPORTS, Reported, Setup};
 use models::scripted::Scripted;
@@ -356,6 +356,7 @@ impl Bench {
             effort: self.state.settings.effort,
             budget: self.state.settings.budget,
             policy: self.policy,
+            before_plan: self.state.settings.before_plan,
             active_tools: None,
             attended: self.attended,
             ui_context: self.ui.clone(),
@@ -482,9 +483,11 @@ impl Bench {
                 let open = self.state.open_run().map(|run| run.id);
                 assert!(run.is_none() || run == open, "{body:?} outside its run");
                 match &body {
-                    Body::Ask(AskEvent::Opened(_)) | Body::Tool(ToolEvent::Started { .. })
-                        if self.cancelling =>
-                    {
+                    Body::Ask(AskEvent::Opened(_))
+                    | Body::Tool(
+                        ToolEvent::Started { .. }
+                        | ToolEvent::Progress { progress: Progress::Status { .. }, .. },
+                    ) if self.cancelling => {
                         kept = false;
                     }
                     Body::Ask(AskEvent::Opened(ask)) => asked = Some(ask.id),

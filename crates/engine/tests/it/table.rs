@@ -82,7 +82,7 @@ async fn with_nobody_to_ask_what_is_asked_is_denied_with_a_reason() {
                 }
                 Say::Denied => {
                     assert_eq!(*outcome, ToolOutcome::Denied, "{about}");
-                    assert!(text.contains("is not allowed in read-only mode"), "{about}");
+                    assert!(text.contains(&format!("is not allowed in {mode} mode")), "{about}");
                 }
             }
         }

@@ -90,6 +90,11 @@ impl Core {
                 let why = "this runtime acts without asking: nobody here can hold it to read-only";
                 return Err(Refusal::new(RefusalKind::Unsupported, why).hint(WHERE));
             }
+            Policy::Plan => {
+                let why = "mode plan is one of Parlor's own agent";
+                return Err(Refusal::new(RefusalKind::Unsupported, why)
+                    .hint(format!("/mode lists the modes of this runtime, if it has some; {WHERE}")));
+            }
             // From read-only there is a way back: the questions come to the person again.
             Policy::ReadOnly | Policy::Ask if held || policy == Policy::ReadOnly => {}
             Policy::Sandboxed if self.abilities.errands && self.setup.no_sandbox.is_some() => {

@@ -13,7 +13,7 @@ use domain::queue::{MAX_QUEUED, MAX_QUEUED_BYTES, QueueKind};
 use domain::session::RunSummary;
 use domain::signal::Level;
 use domain::state::{Entry, EntryKind};
-use domain::tool::{Decision, LONG_RESULT, ToolRun};
+use domain::tool::{Decision, LONG_RESULT, Progress, ToolRun};
 use std::collections::BTreeSet;
 
 /// Long results from before the last summary that a turn can read again; a session of a month has thousands.
@@ -115,6 +115,7 @@ impl Core {
             effort: state.settings.effort,
             budget: state.settings.budget,
             policy: state.settings.policy,
+            before_plan: state.settings.before_plan,
             active_tools: state.settings.tools.clone(),
             attended,
             ui_context: live.ui_context.clone(),
@@ -152,6 +153,12 @@ impl Core {
                 ToolEvent::Started { .. }
                 | ToolEvent::Decided { decision: Decision { allowed: true, .. }, .. },
             ) if live.cancel_by.is_some() => {
+                self.accepted = false;
+            }
+            // How a sub-agent's call is told that is about to run.
+            Body::Tool(ToolEvent::Progress { progress: Progress::Status { .. }, .. })
+                if live.cancel_by.is_some() =>
+            {
                 self.accepted = false;
             }
             // Made beside the conversation: it must not take the place of what was said since.

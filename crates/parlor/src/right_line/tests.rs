@@ -41,7 +41,7 @@ const MEANT: &[(&str, &str)] = &[
     ("signout openai", "parlor logout openai"),
     ("--yolo 'fix it'", "parlor --policy full \"fix it\""),
     ("run --yes hi", "parlor run --policy sandboxed hi"),
-    ("--permission-mode plan 'look at it'", "parlor --policy read-only \"look at it\""),
+    ("--permission-mode plan 'look at it'", "parlor --policy plan \"look at it\""),
     ("--approval-mode=yolo 'fix it'", "parlor --policy=full \"fix it\""),
     ("--sandbox workspace-write", "parlor --policy sandboxed"),
     ("run --policy acceptEdits hi", "parlor run --policy auto-edit hi"),

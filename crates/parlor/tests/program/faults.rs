@@ -13,6 +13,7 @@ mod read_only;
 mod remains;
 mod stop;
 mod sync;
+mod tasks;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

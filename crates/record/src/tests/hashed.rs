@@ -173,6 +173,7 @@ const NAMES: &[&str] = &[
     "auto_edit",
     "sandboxed",
     "full",
+    "plan",
     "low",
     "medium",
     "high",

@@ -111,6 +111,7 @@ use Say::{Asked, Denied, Free};
 /// Modes by acts, in the order of [`Act::ALL`].
 pub const TABLE: [(Policy, [Say; Act::ALL.len()]); Policy::ALL.len()] = [
     (Policy::ReadOnly, [Free, Asked, Denied, Denied, Denied, Denied, Denied, Denied, Denied, Denied, Denied]),
+    (Policy::Plan, [Free, Asked, Denied, Denied, Denied, Denied, Denied, Denied, Denied, Denied, Denied]),
     (Policy::Ask, [Free, Asked, Asked, Asked, Asked, Asked, Asked, Asked, Asked, Asked, Asked]),
     (Policy::AutoEdit, [Free, Asked, Free, Asked, Asked, Asked, Asked, Asked, Asked, Asked, Asked]),
     (Policy::Sandboxed, [Free, Asked, Free, Asked, Asked, Free, Asked, Asked, Asked, Asked, Asked]),

@@ -390,7 +390,7 @@ fn commands_are_told_as_lines_and_those_of_the_screen_are_said_to_be() {
         ("/theme", "/theme is only on the screen: start parlor without --plain."),
         ("/mdl", "There is no command /mdl: did you mean /model?"),
         ("/stop", "Nothing runs."),
-        ("/policy nonsense", "modes: read-only, ask, auto-edit, sandboxed, full"),
+        ("/policy nonsense", "modes: read-only, plan, ask, auto-edit, sandboxed, full"),
     ] {
         bench.line(line);
         let said = bench.take();

@@ -43,6 +43,7 @@ pub(super) fn execute(model: &mut Model, line: &str, fx: &mut Vec<Fx>) -> bool {
         }
         let instead = match command.does {
             SlashAction::Devices => ": `parlor devices` in a shell lists them",
+            SlashAction::Plan => ": /mode lists the modes of an agent that has some",
             SlashAction::Policy | SlashAction::Model => ": set it where the runtime is started",
             SlashAction::Undo | SlashAction::Redo | SlashAction::Diff => {
                 ": only what Parlor's own agent does to files is kept"
@@ -144,6 +145,12 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
             }
             None => lists::open(model, ListKind::Policies, fx),
         },
+        SlashAction::Plan => {
+            set_policy(model, Policy::Plan, fx);
+            if let Some(text) = given {
+                prompt::say(model, text, prompt::Manner::FollowUp, fx);
+            }
+        }
         SlashAction::Mode => mode(model, argument, fx),
         SlashAction::Options => options::command(model, argument, fx),
         SlashAction::Copy => copies::command(model, argument, fx),
@@ -206,7 +213,7 @@ pub(super) fn policy_means(model: &Model, policy: Policy) -> &'static str {
         // Of one that has not told what it can do, nothing is claimed.
         _ if can.policy || can.name.is_empty() => "policy set",
         Policy::ReadOnly => DENIES_ALL,
-        Policy::Ask | Policy::AutoEdit | Policy::Sandboxed | Policy::Full => {
+        Policy::Plan | Policy::Ask | Policy::AutoEdit | Policy::Sandboxed | Policy::Full => {
             "its questions come to you again"
         }
     }

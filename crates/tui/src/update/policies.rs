@@ -11,10 +11,11 @@ use domain::signal::Level;
 /// The mode after this one; whoever wants everything allowed must say so in words.
 fn after(policy: Policy) -> Policy {
     match policy {
-        Policy::ReadOnly | Policy::Full => Policy::Ask,
+        Policy::Plan | Policy::Full => Policy::Ask,
         Policy::Ask => Policy::AutoEdit,
         Policy::AutoEdit => Policy::Sandboxed,
         Policy::Sandboxed => Policy::ReadOnly,
+        Policy::ReadOnly => Policy::Plan,
     }
 }
 

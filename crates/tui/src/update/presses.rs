@@ -29,7 +29,8 @@ fn shift_tab_goes_through_the_modes_and_never_into_the_widest() {
         (Policy::Ask, Policy::AutoEdit),
         (Policy::AutoEdit, Policy::Sandboxed),
         (Policy::Sandboxed, Policy::ReadOnly),
-        (Policy::ReadOnly, Policy::Ask),
+        (Policy::ReadOnly, Policy::Plan),
+        (Policy::Plan, Policy::Ask),
         (Policy::Full, Policy::Ask),
     ] {
         chosen(&mut stage, from);

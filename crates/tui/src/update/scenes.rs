@@ -73,6 +73,7 @@ fn commands_say_what_they_mean() {
         ),
         ("/rename Big trip", Command::Session(SessionCommand::Rename { title: "Big trip".into() })),
         ("/policy full", Command::Session(SessionCommand::SetPolicy { policy: Policy::Full })),
+        ("/plan", Command::Session(SessionCommand::SetPolicy { policy: Policy::Plan })),
         ("/effort high", Command::Session(SessionCommand::SetEffort { effort: Some(Effort::High) })),
         ("/budget cost 2.5", Command::Session(SessionCommand::SetBudget { budget: COST })),
         ("/budget off", Command::Session(SessionCommand::SetBudget { budget: Budget::OFF })),
@@ -101,6 +102,20 @@ fn commands_say_what_they_mean() {
         assert_eq!(stage.commands(), [command], "{line}");
         assert!(stage.ui.model.screen.composer.is_empty());
     }
+}
+
+#[test]
+fn what_is_to_be_planned_is_said_once_the_mode_is_set() {
+    let mut stage = AttachedUi::new(80, 24);
+    stage.ui.keys("/plan move the parser<enter>");
+    let commands = stage.commands();
+    let [Command::Session(SessionCommand::SetPolicy { policy: Policy::Plan }), Command::Run(prompt)] =
+        commands.as_slice()
+    else {
+        panic!("{commands:?}");
+    };
+    let RunCommand::Prompt { input, .. } = prompt else { panic!("{prompt:?}") };
+    assert_eq!(input.text, "move the parser");
 }
 
 #[test]

@@ -14,7 +14,8 @@ export function mayShow(screen: Screen, role: DeviceRole): boolean {
 }
 
 export type Does =
-  | { is: "send"; command: (rest: string) => Command; needs?: string }
+  /** With `leaves`, what stands behind it stays in the field, to be said next. */
+  | { is: "send"; command: (rest: string) => Command; needs?: string; leaves?: true }
   | { is: "show"; screen: Screen }
   /** Another place of the page. */
   | { is: "go"; hash: string };
@@ -48,6 +49,12 @@ export const SLASH: Slash[] = [
     words: "put a summary in the place of older messages",
     does: send((rest) => ({ compact: rest ? { instruction: rest } : {} })),
     can: (can) => can.compact !== false,
+  },
+  {
+    name: "plan",
+    words: "look and write a plan; begin when you agree",
+    does: { is: "send", command: () => ({ set_policy: { policy: "plan" } }), leaves: true },
+    can: (can) => can.policy !== false,
   },
   { name: "diff", words: "what changed in files", does: show("changes"), can: (can) => can.undo !== false },
   {

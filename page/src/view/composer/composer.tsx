@@ -189,6 +189,7 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
       setText("");
       try {
         const receipt = await port.send(does.command(known.rest));
+        if (does.leaves) setText(known.rest);
         if (typeof receipt === "object" && "files" in receipt) toast("info", visible(receipt.files.text));
       } catch (error) {
         refused(error);

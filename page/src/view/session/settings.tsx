@@ -26,6 +26,7 @@ import { LIMITS, limitText, whyNot, withLimit, withTool } from "./switches";
 
 const POLICIES: [Policy, string, string][] = [
   ["read_only", "Read-only", "nothing that changes anything"],
+  ["plan", "Plan", "it looks and writes a plan; you say when it begins"],
   ["ask", "Ask", "everything but low risk is asked"],
   ["auto_edit", "Auto-edit", "edits inside the workspace run"],
   ["sandboxed", "Sandboxed", "commands run inside the sandbox"],

@@ -93,6 +93,7 @@ impl Role {
 fn name(policy: Policy) -> &'static str {
     match policy {
         Policy::ReadOnly => "Read only",
+        Policy::Plan => "Plan",
         Policy::Ask => "Ask",
         Policy::AutoEdit => "Edit files",
         Policy::Sandboxed => "Sandboxed",
@@ -103,6 +104,7 @@ fn name(policy: Policy) -> &'static str {
 fn about(policy: Policy) -> &'static str {
     match policy {
         Policy::ReadOnly => "Nothing that changes anything",
+        Policy::Plan => "Looks and writes a plan; begins when you agree to it",
         Policy::Ask => "Reads; everything else is asked",
         Policy::AutoEdit => "Edits files of the project; everything else is asked",
         Policy::Sandboxed => "Runs commands too, inside the sandbox; leaving it is asked",

@@ -47,7 +47,8 @@ names! {
     }
     Level { Info: "info", Success: "success", Warning: "warning", Error: "error" }
     Trigger { Manual: "manual", Threshold: "threshold", Overflow: "overflow" }
-    Policy { ReadOnly: "read_only", Ask: "ask", AutoEdit: "auto_edit", Sandboxed: "sandboxed", Full: "full" }
+    Policy { ReadOnly: "read_only", Ask: "ask", AutoEdit: "auto_edit", Sandboxed: "sandboxed", Full: "full",
+        Plan: "plan" }
     Effort {
         None: "none", Minimal: "minimal", Low: "low", Medium: "medium", High: "high", Xhigh: "xhigh", Max: "max",
     }
@@ -338,7 +339,20 @@ impl Canonical for RuntimePlace {
 
 impl Canonical for Settings {
     fn put<S: Sink>(&self, to: &mut S) {
-        let Settings { cwd, project, parent, origin, title, model, effort, budget, policy, tools } = self;
+        // The mode before a plan follows from the modes that were chosen.
+        let Settings {
+            cwd,
+            project,
+            parent,
+            origin,
+            title,
+            model,
+            effort,
+            budget,
+            policy,
+            before_plan: _,
+            tools,
+        } = self;
         Object::begin(to)
             .member("budget", (*budget != Budget::default()).then_some(budget))
             .member("cwd", cwd)

@@ -49,7 +49,7 @@ fn what_the_readme_promises_comes() {
                 terminal.shows(&["✓ write hello.txt", "+ hi"]);
                 terminal.until("the run is over", |screen| !screen.contents().contains("Esc stops"));
                 // From the sandbox through read-only.
-                terminal.send("\x1b[Z\x1b[Z");
+                terminal.send("\x1b[Z\x1b[Z\x1b[Z");
                 terminal.shows(&["asks first"]);
                 terminal.send("write bye.txt: hi\r");
                 terminal.asks(&["write bye.txt", "+ hi", "y allow once"]);

@@ -244,7 +244,7 @@ fn screens_say_what_they_mean() {
             &["◆ auto      in use · fits the terminal"],
             &["terminal here", "› auto", "●"],
         ),
-        (|stage| stage.ui.keys("/"), (120, 36), &["and 33 more", "try     "], &[]),
+        (|stage| stage.ui.keys("/"), (120, 36), &["and 34 more", "try     "], &[]),
         (|stage| stage.ui.keys("/ses"), (80, 24), &["/sessions [id]", "Tab inserts · Enter runs"], &[]),
         (|stage| stage.ui.keys("/rena"), (80, 24), &["/rename TITLE", "Tab inserts"], &["Enter runs"]),
     ] {
