@@ -87,6 +87,21 @@ pub(crate) const FOR_TEST: &[Part] = &[
         rights: Rights::User,
     },
     Part {
+        name: "the conformance suite of MCP",
+        why: "the MCP client is tried with it",
+        probe: &["test", "-f", MCP_CONFORMANCE],
+        install: &[&[
+            "npm",
+            "install",
+            "--no-audit",
+            "--no-fund",
+            "--prefix",
+            "target/xtask/npm",
+            "@modelcontextprotocol/conformance@0.1.16",
+        ]],
+        rights: Rights::User,
+    },
+    Part {
         name: "the library of the Agent Client Protocol",
         why: "both roles are tried with it, as with a program of other people",
         probe: &["test", "-f", ACP_LIBRARY],
@@ -199,6 +214,10 @@ pub(crate) const ACP_LIBRARY: &str =
 /// The MCP server of other people, once it is installed; seen from the root of the checkout.
 pub(crate) const MCP_EVERYTHING: &str =
     "target/xtask/npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js";
+
+/// The conformance suite of MCP, once it is installed; seen from the root of the checkout.
+pub(crate) const MCP_CONFORMANCE: &str =
+    "target/xtask/npm/node_modules/@modelcontextprotocol/conformance/dist/index.js";
 
 const APT_UPDATE: &[&str] = &["apt-get", "update"];
 

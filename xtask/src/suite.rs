@@ -63,6 +63,21 @@ enum Runner {
     Cargo,
 }
 
+/// Programs of other people that the tests meet, by where they lie.
+struct Others {
+    server: String,
+    conformance: String,
+    library: String,
+}
+
+impl Others {
+    fn installed(shell: &Shell) -> Others {
+        let at = |place: &str| shell.root().join(place).display().to_string();
+        let (server, conformance) = (at(needs::MCP_EVERYTHING), at(needs::MCP_CONFORMANCE));
+        Others { server, conformance, library: at(needs::ACP_LIBRARY) }
+    }
+}
+
 impl Options {
     /// Reads `[--slow] [NAME...]`.
     pub(crate) fn parse(args: &[String]) -> Result<Self> {
@@ -83,9 +98,13 @@ impl Options {
         self
     }
 
-    fn env<'a>(&self, binary: &'a str, server: &'a str, library: &'a str) -> Vec<(&'static str, &'a str)> {
-        let mut env =
-            vec![("PARLOR_BIN", binary), ("PARLOR_MCP_EVERYTHING", server), ("PARLOR_ACP_SDK", library)];
+    fn env<'a>(&self, binary: &'a str, others: &'a Others) -> Vec<(&'static str, &'a str)> {
+        let mut env = vec![
+            ("PARLOR_BIN", binary),
+            ("PARLOR_MCP_EVERYTHING", &others.server),
+            ("PARLOR_MCP_CONFORMANCE", &others.conformance),
+            ("PARLOR_ACP_SDK", &others.library),
+        ];
         match self.depth {
             Depth::Usual => env.push(("PROPTEST_CASES", CASES)),
             Depth::Slow => env.extend([("PARLOR_SLOW", "1"), ("PROPTEST_CASES", SLOW_CASES)]),
@@ -146,9 +165,8 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> Result<()> {
     });
     built?;
     let binary = binary(shell, "debug")?;
-    let server = shell.root().join(needs::MCP_EVERYTHING).display().to_string();
-    let library = shell.root().join(needs::ACP_LIBRARY).display().to_string();
-    let mut env = options.env(&binary, &server, &library);
+    let others = Others::installed(shell);
+    let mut env = options.env(&binary, &others);
     let threads = (TESTS_PER_CORE * std::thread::available_parallelism().map_or(1, usize::from)).to_string();
     if std::env::var_os(TEST_THREADS).is_none() {
         env.push((TEST_THREADS, &threads));
@@ -246,6 +264,15 @@ pub(crate) fn fixtures(shell: &Shell) -> Result<()> {
     shell.cargo(&recipe, &[("PARLOR_FIXTURES_FROM", &from)])
 }
 
+/// Plays the client scenarios of MCP's conformance suite, and writes into the page what came of each.
+pub(crate) fn mcp_conformance(shell: &Shell) -> Result<()> {
+    needs::ensure(shell, needs::FOR_TEST)?;
+    let suite = Others::installed(shell).conformance;
+    let test =
+        ["test", "--package", "engine", "--test", "it", "every_client_scenario_of_the_conformance_suite"];
+    shell.cargo(&test, &[("PARLOR_MCP_CONFORMANCE", &suite), ("UPDATE_EXPECT", "1")])
+}
+
 /// Every bench, briefly: one that cannot measure a row any more fails, and so does one that counts more than its bar.
 fn benches() -> Vec<&'static str> {
     let mut args = vec!["test", "--workspace", "--no-fail-fast"];
@@ -293,23 +320,26 @@ mod tests {
     #[test]
     fn the_environment_says_what_was_asked() {
         let usual = parsed(&[]).unwrap();
-        let told = usual.env("bin", "mcp", "acp");
+        let others = Others { server: "mcp".into(), conformance: "suite".into(), library: "acp".into() };
+        let told = usual.env("bin", &others);
         assert_eq!(
             told,
             [
                 ("PARLOR_BIN", "bin"),
                 ("PARLOR_MCP_EVERYTHING", "mcp"),
+                ("PARLOR_MCP_CONFORMANCE", "suite"),
                 ("PARLOR_ACP_SDK", "acp"),
                 ("PROPTEST_CASES", "64")
             ]
         );
         let all = parsed(&["--slow"]).unwrap().accepting();
-        let names: Vec<&str> = all.env("bin", "mcp", "acp").into_iter().map(|(name, _)| name).collect();
+        let names: Vec<&str> = all.env("bin", &others).into_iter().map(|(name, _)| name).collect();
         assert_eq!(
             names,
             [
                 "PARLOR_BIN",
                 "PARLOR_MCP_EVERYTHING",
+                "PARLOR_MCP_CONFORMANCE",
                 "PARLOR_ACP_SDK",
                 "PARLOR_SLOW",
                 "PROPTEST_CASES",

@@ -36,6 +36,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("parlor check agent --dialect acp …", "another program"),
     ("parlor check agent -- my-agent …", "another program"),
     ("parlor man run | man -l -", "another program"),
+    ("parlor mcp login docs", "a browser"),
     ("parlor mcp test weather", "another program"),
     ("parlor check agent", "minutes"),
     ("parlor check agent --day", "minutes"),

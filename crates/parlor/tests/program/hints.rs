@@ -123,6 +123,11 @@ const IN_ITS_PLACE: &[(&str, Result<&str, &str>)] = &[
     ("parlor mcp approve", Err("its name is meant")),
     ("parlor mcp approve name", Ok("parlor mcp add name -- true && parlor mcp approve name")),
     ("parlor mcp import NAME", Ok("parlor mcp import")),
+    ("parlor mcp login name", Err("a browser")),
+    (
+        "parlor mcp logout NAME",
+        Ok("parlor mcp add name --url https://example.org/mcp && parlor mcp logout name"),
+    ),
     ("parlor mcp test name", Err("another program")),
     ("parlor ps --watch", Err("a server")),
     ("parlor record", Err("its name is meant")),

@@ -24,7 +24,9 @@ fn lines(server: ServerEntry) -> Vec<Item> {
         ServerState::Connecting => ("… ", "connecting".to_owned()),
         ServerState::Ready => ("✓ ", format!("ready, {} tools", server.tools.unwrap_or(0))),
         ServerState::Failed(why) => ("✗ ", format!("failed: {}", clean_line(why))),
-        ServerState::AuthRequired => ("! ", "wants a login".to_owned()),
+        ServerState::AuthRequired => {
+            ("! ", format!("needs login: parlor mcp login {}", clean_line(&server.id)))
+        }
     };
     // A line is often cut; the whole of why it failed stands below the list.
     let more = match &server.state {
