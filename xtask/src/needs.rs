@@ -87,21 +87,6 @@ pub(crate) const FOR_TEST: &[Part] = &[
         rights: Rights::User,
     },
     Part {
-        name: "the conformance suite of MCP",
-        why: "the MCP client is tried with it",
-        probe: &["test", "-f", MCP_CONFORMANCE],
-        install: &[&[
-            "npm",
-            "install",
-            "--no-audit",
-            "--no-fund",
-            "--prefix",
-            "target/xtask/npm",
-            "@modelcontextprotocol/conformance@0.1.16",
-        ]],
-        rights: Rights::User,
-    },
-    Part {
         name: "the library of the Agent Client Protocol",
         why: "both roles are tried with it, as with a program of other people",
         probe: &["test", "-f", ACP_LIBRARY],
@@ -114,6 +99,27 @@ pub(crate) const FOR_TEST: &[Part] = &[
             "target/xtask/npm",
             "@agentclientprotocol/sdk@2.4.0",
             "zod@4",
+        ]],
+        rights: Rights::User,
+    },
+];
+
+/// What the conformance suite of MCP needs.
+pub(crate) const FOR_MCP_CONFORMANCE: &[Part] = &[
+    NPM,
+    Part {
+        name: "the conformance suite of MCP",
+        why: "the MCP client is tried with it; it wants a node of its own, from version 22 on",
+        probe: &["test", "-f", MCP_CONFORMANCE, "-a", "-x", MCP_CONFORMANCE_NODE],
+        install: &[&[
+            "npm",
+            "install",
+            "--no-audit",
+            "--no-fund",
+            "--prefix",
+            "target/xtask/npm",
+            "@modelcontextprotocol/conformance@0.1.16",
+            "node@22.23.3",
         ]],
         rights: Rights::User,
     },
@@ -218,6 +224,8 @@ pub(crate) const MCP_EVERYTHING: &str =
 /// The conformance suite of MCP, once it is installed; seen from the root of the checkout.
 pub(crate) const MCP_CONFORMANCE: &str =
     "target/xtask/npm/node_modules/@modelcontextprotocol/conformance/dist/index.js";
+/// What runs it.
+pub(crate) const MCP_CONFORMANCE_NODE: &str = "target/xtask/npm/node_modules/node/bin/node";
 
 const APT_UPDATE: &[&str] = &["apt-get", "update"];
 
@@ -308,8 +316,13 @@ mod tests {
 
     #[test]
     fn every_row_can_be_probed_installed_and_explained() {
-        for part in
-            FOR_LINT.iter().chain(FOR_TEST).chain(FOR_PAGE_TESTS).chain(FOR_DESKTOP).chain(FOR_DESKTOP_TESTS)
+        for part in FOR_LINT
+            .iter()
+            .chain(FOR_TEST)
+            .chain(FOR_MCP_CONFORMANCE)
+            .chain(FOR_PAGE_TESTS)
+            .chain(FOR_DESKTOP)
+            .chain(FOR_DESKTOP_TESTS)
         {
             assert!(!part.probe.is_empty() && !part.install.is_empty(), "{}", part.name);
             assert!(part.install.iter().all(|line| !line.is_empty()), "{}", part.name);

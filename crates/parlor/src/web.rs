@@ -4,6 +4,7 @@
 mod confirm;
 
 use crate::agent_list;
+use crate::browser;
 use crate::exit::Exit;
 use crate::flags;
 use crate::output;
@@ -18,9 +19,7 @@ use host::stop::Stops;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::task::JoinSet;
 use web::{Role, Server};
 

@@ -273,7 +273,7 @@ impl Client {
             Ok::<_, ServiceError>(tools)
         };
         match tokio::time::timeout(CONNECT, listing).await {
-            Ok(listed) => listed.map_err(|why| match authorized::challenge(&why) {
+            Ok(listed) => listed.map_err(|why| match challenge(&why) {
                 Some(challenge) => Trouble::Login(challenge),
                 None => Trouble::Broken(self.words(&why)),
             }),
@@ -374,16 +374,16 @@ impl Client {
     }
 
     fn words(&self, why: &ServiceError) -> String {
-        let server = &self.service.service().server;
-        match authorized::challenge(why) {
+        let name = &self.service.service().server;
+        match challenge(why) {
             Some(more) if more.wants_more() => {
                 let rights = more.scope.map(|scope| format!(" ({})", short(&scope))).unwrap_or_default();
                 return format!(
-                    "it wants more rights{rights}. The person can give them: `parlor mcp login {server}`"
+                    "it wants more rights{rights}. The person can give them: `parlor mcp login {name}`"
                 );
             }
             Some(_) => {
-                return format!("it wants a login. The person can do that: `parlor mcp login {server}`");
+                return format!("it wants a login. The person can do that: `parlor mcp login {name}`");
             }
             None => {}
         }
@@ -439,6 +439,12 @@ fn http(
         .max_sse_event_size(MAX_LINE);
     let client = Authorized { web: client, login, most: MAX_LINE };
     Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// What a server wants of a login, where that is why it did not take a request.
+fn challenge(why: &ServiceError) -> Option<Challenge> {
+    let ServiceError::TransportSend(why) = why else { return None };
+    authorized::challenge(why.error.as_ref())
 }
 
 /// Whether a server that is alive refused the way we began.

@@ -18,6 +18,8 @@ use tokio::process::Command;
 
 /// Where the suite lies; without it nothing is tried.
 const SUITE: &str = "PARLOR_MCP_CONFORMANCE";
+/// What runs the suite, where the usual node is too old for it.
+const NODE: &str = "PARLOR_NODE";
 /// How often the person logs in before they leave it.
 const LOGINS: usize = 2;
 /// Between these lines of the page stands what came of it.
@@ -32,6 +34,10 @@ const NOT_PASSED: &[(&str, &str)] = &[
     ),
     ("auth/cross-app-access-complete-flow", "no: access by a company's own identity provider is not built"),
 ];
+
+fn node() -> String {
+    std::env::var(NODE).unwrap_or_else(|_| "node".to_owned())
+}
 
 /// The tools that the model calls, by scenario.
 fn calls(scenario: &str) -> &'static str {
@@ -123,11 +129,15 @@ async fn play(scenario: &str, said: &Value) -> bool {
 /// A turn in which the person takes whatever is suggested.
 async fn turn_of(bench: &mut Bench) {
     bench.prompt("go").await;
-    while bench.take_some(1).await.is_none() {
+    let end = loop {
+        if let Some(end) = bench.take_some(1).await {
+            break end;
+        }
         if let Some(ask) = bench.state.asks.first().cloned() {
             bench.close(ask.id, suggested(&ask.kind)).await;
         }
-    }
+    };
+    bench.end_run(&end);
 }
 
 /// Plays a scenario against the suite's server; what is wrong, in its words.
@@ -135,8 +145,8 @@ async fn tried(suite: &Path, driver: &Path, scenario: &str) -> Vec<String> {
     let results = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
-    let client = format!("node {} {port}", driver.display());
-    let mut runner = Command::new("node")
+    let client = format!("{} {} {port}", node(), driver.display());
+    let mut runner = Command::new(node())
         .arg(suite)
         .args(["client", "--command", &client, "--scenario", scenario, "--timeout", "120000", "--output-dir"])
         .arg(results.path())
@@ -185,7 +195,7 @@ fn files(dir: &Path) -> Vec<PathBuf> {
 
 /// The client scenarios that the suite has.
 async fn scenarios(suite: &Path) -> Vec<String> {
-    let listed = Command::new("node").arg(suite).args(["list", "--client"]).output().await.unwrap();
+    let listed = Command::new(node()).arg(suite).args(["list", "--client"]).output().await.unwrap();
     let text = String::from_utf8(listed.stdout).unwrap();
     let names = text.lines().filter_map(|line| line.trim().strip_prefix("- ")?.split(' ').next());
     names.map(str::to_owned).collect()

@@ -35,8 +35,9 @@ pub(super) async fn login(
             "nothing is to be kept on disk (--ephemeral, or PARLOR_EPHEMERAL), and a login is\n\nhint: leave it out",
         ));
     }
-    let failed =
-        |why: String| anyhow::anyhow!("{name}: {why}\nhint: parlor mcp test {name} tells how the server is");
+    let failed = |why: String| {
+        anyhow::anyhow!("{name}: {why}\nhint: `parlor mcp test {name}` tells how the server is")
+    };
     match mcp::begin_login(listed, data, work_dir).await.map_err(failed)? {
         BegunLogin::Needless => {
             output::print_line(&format!("{name} lets Parlor in already: no login is needed"));
