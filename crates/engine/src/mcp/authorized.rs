@@ -39,9 +39,14 @@ impl Authorized {
             Err(why) if is_refusal(&why) => why,
             answer => return kept(login, answer).await,
         };
-        match login.renewed(token.as_deref()).await {
+        let other = match &why {
+            // It is good, and may do too little: only the person gets another one.
+            StreamableHttpError::InsufficientScope(_) => login.replaced(token.as_deref()).await,
+            _ => login.renewed(token.as_deref()).await,
+        };
+        match other {
             Some(token) => kept(login, send(Some(token)).await).await,
-            None => Err(why),
+            None => kept(login, Err(why)).await,
         }
     }
 }
@@ -49,7 +54,7 @@ impl Authorized {
 /// Whether the server does not take what was sent, and might take another token.
 fn is_refusal(why: &HttpError) -> bool {
     match why {
-        StreamableHttpError::AuthRequired(_) => true,
+        StreamableHttpError::AuthRequired(_) | StreamableHttpError::InsufficientScope(_) => true,
         StreamableHttpError::UnexpectedServerResponse(words) => words.starts_with(BARE_REFUSAL),
         _ => false,
     }

@@ -86,6 +86,14 @@ impl Login {
         }
     }
 
+    /// The token of a login that came after the one that was sent, if there is one.
+    pub(super) async fn replaced(&self, sent: Option<&str>) -> Option<String> {
+        let mut kept = self.0.kept.lock().await;
+        let stored = self.stored().await.filter(|stored| Some(stored.token.as_str()) != sent)?;
+        *kept = Some(stored.clone());
+        Some(stored.token)
+    }
+
     /// Another token in the place of one that the server does not take; `None` where there is no other.
     pub(super) async fn renewed(&self, refused: Option<&str>) -> Option<String> {
         let mut kept = self.0.kept.lock().await;

@@ -77,6 +77,12 @@ async fn a_login_lets_the_agent_in_is_renewed_and_widened_by_the_person_alone() 
         town.requests().into_iter().filter(|request| request.target.starts_with("/authorize")).next_back();
     assert!(asked.unwrap().target.contains("scope=read+write"), "what it had is asked for, too");
     assert!(matches!(begun(&server, &dir).await, Ok(BegunLogin::Needless)));
+    assert_eq!(bench.run("put").await, TurnEnd::Done);
+    let (_, outcome, text) = bench.outcomes().pop().unwrap();
+    assert!(
+        outcome == ToolOutcome::Done && text == "seen",
+        "a session that runs has it at once: {outcome:?} {text}"
+    );
 }
 
 #[tokio::test]
