@@ -224,7 +224,6 @@ pub(crate) const MCP_EVERYTHING: &str =
 /// The conformance suite of MCP, once it is installed; seen from the root of the checkout.
 pub(crate) const MCP_CONFORMANCE: &str =
     "target/xtask/npm/node_modules/@modelcontextprotocol/conformance/dist/index.js";
-/// What runs it.
 pub(crate) const MCP_CONFORMANCE_NODE: &str = "target/xtask/npm/node_modules/node/bin/node";
 
 const APT_UPDATE: &[&str] = &["apt-get", "update"];

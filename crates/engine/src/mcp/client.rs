@@ -360,6 +360,7 @@ impl Client {
         (!text.is_empty()).then_some(text)
     }
 
+    /// What it calls itself, with its version; may be empty.
     pub(super) fn name(&self) -> String {
         let info = self.service.peer().peer_info();
         let name = info.and_then(|info| serde_json::to_value(info.as_ref()).ok());

@@ -580,13 +580,7 @@ impl Bench {
     /// Takes reports until the turn is over and ends the run.
     pub(crate) async fn finish(&mut self) -> TurnEnd {
         let end = self.turn_end().await;
-        self.end_run(&end);
-        end
-    }
-
-    /// The turn ended like this, and its run with it.
-    pub(crate) fn end_run(&mut self, end: &TurnEnd) {
-        let outcome = match end {
+        let outcome = match &end {
             TurnEnd::Done => Outcome::Done,
             TurnEnd::Cancelled => Outcome::Cancelled,
             TurnEnd::Failed(failure) => Outcome::Failed(failure.clone()),
@@ -595,6 +589,7 @@ impl Bench {
             self.emit(body);
         }
         assert!(self.grammar.is_closed() || self.state.asks.iter().any(|ask| ask.run.is_none()));
+        end
     }
 
     /// The program ends in good order: the agent gets no more orders.

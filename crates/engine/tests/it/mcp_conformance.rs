@@ -5,6 +5,8 @@ use crate::bench::{Bench, Plan, allow, answered, put};
 use crate::mcp::until;
 use crate::mcp_login::log_in;
 use domain::ask::{Answer, AskKind, Closing, Scope};
+use domain::event::Outcome;
+use domain::port::TurnEnd;
 use domain::session::ServerState;
 use domain::tool::ToolOutcome;
 use engine::Config;
@@ -137,7 +139,10 @@ async fn turn_of(bench: &mut Bench) {
             bench.close(ask.id, suggested(&ask.kind)).await;
         }
     };
-    bench.end_run(&end);
+    assert_eq!(end, TurnEnd::Done);
+    for body in bench.state.close_run(Outcome::Done) {
+        bench.emit(body);
+    }
 }
 
 /// Plays a scenario against the suite's server; what is wrong, in its words.

@@ -50,7 +50,7 @@ pub async fn ask_line(question: &str, echo: Echo) -> io::Result<TypedLine> {
     let raw = Raw::enter()?;
     // Not before: whoever answers at once must not see the terminal repeat it.
     write(question);
-    let over = Over::default();
+    let over = ReadingOver::default();
     let seen = over.0.clone();
     let again = question.to_owned();
     let mut reading = tokio::task::spawn_blocking(move || read(echo, &again, &seen));
@@ -70,9 +70,9 @@ pub async fn ask_line(question: &str, echo: Echo) -> io::Result<TypedLine> {
 
 /// Ends the reader when nobody wants its line any more.
 #[derive(Default)]
-struct Over(Arc<AtomicBool>);
+struct ReadingOver(Arc<AtomicBool>);
 
-impl Drop for Over {
+impl Drop for ReadingOver {
     fn drop(&mut self) {
         self.0.store(true, Ordering::SeqCst);
     }

@@ -88,7 +88,7 @@ impl Issuer {
         let proofs = texts(said, "code_challenge_methods_supported").unwrap_or_default();
         if authorize.is_some() && !proofs.iter().any(|proof| proof == S256) && !only_programs(said) {
             return Err(
-                "its authorization server does not say that it checks who takes the token (PKCE with S256), so somebody else could".to_owned()
+                "its authorization server does not say that it checks who fetches the token (PKCE with S256), so somebody else could".to_owned()
             );
         }
         let flag = |name: &str| said.get(name).and_then(Value::as_bool).unwrap_or(false);

@@ -49,7 +49,7 @@ pub async fn begin(listed: &Listed, data: &Path, work_dir: &crate::WorkDir) -> R
         return Err("it is a program on this machine: there is nothing to log in to".to_owned());
     };
     if headers.keys().any(|name| name.eq_ignore_ascii_case(super::HEADER)) {
-        return Err("its entry has a header Authorization, which is sent instead of a login: take it out of the entry first".to_owned());
+        return Err("its entry has a header Authorization, which is sent instead of a login: remove it from the entry first".to_owned());
     }
     let server = Url::parse(url).map_err(|why| format!("its address is none: {why}"))?;
     let logins = Logins::in_data(data);

@@ -143,7 +143,7 @@ fn token_letter(client: &Registered, fields: &[(&str, &str)]) -> Letter {
             authorization = Some(format!("Basic {}", STANDARD.encode(login)));
         }
         ClientProof::ClientSecretPost => {
-            fields.extend([("client_id", client.id.as_str()), ("client_secret", secret)])
+            fields.extend([("client_id", client.id.as_str()), ("client_secret", secret)]);
         }
         ClientProof::None => fields.push(("client_id", &client.id)),
     }

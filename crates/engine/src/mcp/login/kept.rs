@@ -74,6 +74,7 @@ impl Logins {
         hold(&self.file)
     }
 
+    /// Which file is there now; `None` where there is none.
     pub(in crate::mcp) fn stamp(&self) -> LoginStamp {
         let meta = std::fs::metadata(&self.file).ok()?;
         Some((meta.len(), meta.modified().ok()?))

@@ -25,7 +25,6 @@ pub(super) struct Letter {
     pub(super) authorization: Option<String>,
 }
 
-/// What came back.
 pub(super) struct Answer {
     pub(super) status: u16,
     /// `Null` where it is no JSON.
