@@ -25,6 +25,7 @@ pub(super) struct Letter {
     pub(super) authorization: Option<String>,
 }
 
+/// How an authorization server or a description answered.
 pub(super) struct Answer {
     pub(super) status: u16,
     /// `Null` where it is no JSON.
