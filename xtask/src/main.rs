@@ -58,6 +58,7 @@ cargo xtask CHORE
   fuzz [--seconds N] [TARGET...]
                            try hostile inputs, guided by what they reach: both roles of every wire, and what reads bytes (30 s each)
   fixtures                 make the fixtures of this version anew, with the program as it is now
+  mcp-conformance          play the client scenarios of MCP's conformance suite, and write into docs/extend.md what came of each
   accept [NAME...]         run the tests and write what they got into their inline expectations
   ci                       run .ci/run, which is what the build server runs
   help                     show this
@@ -110,6 +111,7 @@ fn run(chore: &str, rest: &[String]) -> Result<()> {
         "lint" => no_arguments(rest).and_then(|()| lint::run(&shell)),
         "layers" => no_arguments(rest).and_then(|()| layers::run(&shell)),
         "tidy" => no_arguments(rest).and_then(|()| tidy::run(&shell)),
+        "mcp-conformance" => no_arguments(rest).and_then(|()| suite::mcp_conformance(&shell)),
         "ci" => no_arguments(rest).and_then(|()| shell.step("bash", &[".ci/run"], &[])),
         "help" | "--help" | "-h" => {
             print!("{HELP}");

@@ -104,6 +104,27 @@ pub(crate) const FOR_TEST: &[Part] = &[
     },
 ];
 
+/// What the conformance suite of MCP needs.
+pub(crate) const FOR_MCP_CONFORMANCE: &[Part] = &[
+    NPM,
+    Part {
+        name: "the conformance suite of MCP",
+        why: "the MCP client is tried with it; it wants a node of its own, from version 22 on",
+        probe: &["test", "-f", MCP_CONFORMANCE, "-a", "-x", MCP_CONFORMANCE_NODE],
+        install: &[&[
+            "npm",
+            "install",
+            "--no-audit",
+            "--no-fund",
+            "--prefix",
+            "target/xtask/npm",
+            "@modelcontextprotocol/conformance@0.1.16",
+            "node@22.23.3",
+        ]],
+        rights: Rights::User,
+    },
+];
+
 /// What building and linting the page needs.
 pub(crate) const FOR_PAGE: &[Part] = &[NODE, NPM];
 
@@ -200,6 +221,11 @@ pub(crate) const ACP_LIBRARY: &str =
 pub(crate) const MCP_EVERYTHING: &str =
     "target/xtask/npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js";
 
+/// The conformance suite of MCP, once it is installed; seen from the root of the checkout.
+pub(crate) const MCP_CONFORMANCE: &str =
+    "target/xtask/npm/node_modules/@modelcontextprotocol/conformance/dist/index.js";
+pub(crate) const MCP_CONFORMANCE_NODE: &str = "target/xtask/npm/node_modules/node/bin/node";
+
 const APT_UPDATE: &[&str] = &["apt-get", "update"];
 
 /// What the decision about one part is.
@@ -289,8 +315,13 @@ mod tests {
 
     #[test]
     fn every_row_can_be_probed_installed_and_explained() {
-        for part in
-            FOR_LINT.iter().chain(FOR_TEST).chain(FOR_PAGE_TESTS).chain(FOR_DESKTOP).chain(FOR_DESKTOP_TESTS)
+        for part in FOR_LINT
+            .iter()
+            .chain(FOR_TEST)
+            .chain(FOR_MCP_CONFORMANCE)
+            .chain(FOR_PAGE_TESTS)
+            .chain(FOR_DESKTOP)
+            .chain(FOR_DESKTOP_TESTS)
         {
             assert!(!part.probe.is_empty() && !part.install.is_empty(), "{}", part.name);
             assert!(part.install.iter().all(|line| !line.is_empty()), "{}", part.name);

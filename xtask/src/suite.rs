@@ -246,6 +246,18 @@ pub(crate) fn fixtures(shell: &Shell) -> Result<()> {
     shell.cargo(&recipe, &[("PARLOR_FIXTURES_FROM", &from)])
 }
 
+/// Plays the client scenarios of MCP's conformance suite, and writes into the page what came of each. One of them measures time, so that
+/// none is a test that a busy machine must pass.
+pub(crate) fn mcp_conformance(shell: &Shell) -> Result<()> {
+    needs::ensure(shell, needs::FOR_MCP_CONFORMANCE)?;
+    let at = |place: &str| shell.root().join(place).display().to_string();
+    let (suite, node) = (at(needs::MCP_CONFORMANCE), at(needs::MCP_CONFORMANCE_NODE));
+    let env = [("PARLOR_MCP_CONFORMANCE", suite.as_str()), ("PARLOR_NODE", &node), ("UPDATE_EXPECT", "1")];
+    let test =
+        ["test", "--package", "engine", "--test", "it", "every_client_scenario_of_the_conformance_suite"];
+    shell.cargo(&test, &env)
+}
+
 /// Every bench, briefly: one that cannot measure a row any more fails, and so does one that counts more than its bar.
 fn benches() -> Vec<&'static str> {
     let mut args = vec!["test", "--workspace", "--no-fail-fast"];

@@ -7,6 +7,7 @@
 //! entry says so; one on its leash writes nothing of the person's but what they let it (`reach`); no child outlives us.
 
 mod approvals;
+mod authorized;
 mod book;
 mod caches;
 mod calls;
@@ -17,12 +18,15 @@ mod elicit;
 mod elsewhere;
 mod entry;
 mod link;
+mod login;
+mod oauth;
 mod process;
 mod program;
 mod question;
 mod reach;
 mod server;
 mod tool;
+mod trial;
 mod variables;
 
 pub use approvals::{Agreed, Approvals};
@@ -30,9 +34,11 @@ pub(crate) use book::digest_with_files;
 pub use book::{Listed, add, forget, remove, servers};
 pub(crate) use change::change_reach;
 pub use change::checked;
-pub use client::{Tested, test};
 pub use elsewhere::{Foreign, elsewhere};
 pub use entry::{Entry, EntryError, Way, parse};
+pub use login::{BegunLogin, BrowserLogin, Logins, begin as begin_login};
+pub use oauth::OAuth;
 pub(crate) use question::{question, said};
 pub use reach::Reach;
 pub(crate) use server::{Project, Servers, Site, Starting};
+pub use trial::{Tested, test};

@@ -43,11 +43,20 @@ mod hostile;
 #[path = "it/mcp.rs"]
 mod mcp;
 #[cfg(test)]
+#[path = "it/mcp_conformance.rs"]
+mod mcp_conformance;
+#[cfg(test)]
 #[path = "it/mcp_forms.rs"]
 mod mcp_forms;
 #[cfg(test)]
+#[path = "it/mcp_login.rs"]
+mod mcp_login;
+#[cfg(test)]
 #[path = "it/mcp_starts.rs"]
 mod mcp_starts;
+#[cfg(test)]
+#[path = "it/mcp_town.rs"]
+mod mcp_town;
 #[cfg(test)]
 #[path = "it/mcp_versions.rs"]
 mod mcp_versions;

@@ -8,6 +8,7 @@ mod aloud;
 mod attach;
 mod attach_ssh;
 mod bridge;
+mod browser;
 mod check;
 mod cli;
 mod complete;

@@ -1,6 +1,8 @@
 //! `parlor mcp`: the MCP servers of the person and of the project, and what each may reach. A project's servers start only after the
 //! person agreed once.
 
+mod login;
+
 use crate::aloud;
 use crate::exit::{self, Exit};
 use crate::output;
@@ -17,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// The MCP servers there are.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor mcp add weather -- uvx weather-server\n  parlor mcp add docs --url https://docs.example.org/mcp\n  parlor mcp import\n  parlor mcp list\n  parlor mcp approve weather --network\n  parlor mcp test weather\n  parlor mcp forget weather\n  parlor mcp remove weather\n\nSee parlor help extend."
+    after_help = "Examples:\n  parlor mcp add weather -- uvx weather-server\n  parlor mcp add docs --url https://docs.example.org/mcp\n  parlor mcp import\n  parlor mcp list\n  parlor mcp approve weather --network\n  parlor mcp login docs\n  parlor mcp test weather\n  parlor mcp forget weather\n  parlor mcp remove weather\n\nSee parlor help extend."
 )]
 pub(crate) struct Mcp {
     #[command(subcommand)]
@@ -49,7 +51,17 @@ enum McpCommand {
         #[arg(long, conflicts_with = "names")]
         all: bool,
     },
-    /// Remove one of your own.
+    /// Log in at one behind a URL, in your browser. The token is kept for you alone, and is sent to that server only.
+    Login {
+        /// The server's name in the settings.
+        name: String,
+    },
+    /// Forget the login at one.
+    Logout {
+        /// The server's name in the settings.
+        name: String,
+    },
+    /// Remove one of your own, and forget the login at it.
     Remove {
         /// The server's name in the settings.
         name: String,
@@ -179,6 +191,9 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
             let listed = servers.iter().find(|one| one.entry.name == name && !one.from_project);
             let forgotten = listed.map(|listed| mcp::forget(&data, None, &listed.entry)).transpose();
             // A folder that cannot be removed keeps no server.
+            if let Some(listed) = listed {
+                login::forget(&data, &listed.entry)?;
+            }
             anyhow::ensure!(
                 mcp::remove(&own?, &name)?,
                 "there is no server {name} of yours\n\nhint: `parlor mcp list` shows which there are"
@@ -203,12 +218,17 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
             let said = if had { "what you said to it is taken back" } else { "you had said nothing to it" };
             output::print_line(&format!("{name}: {said}; what it downloaded is removed"));
         }
+        McpCommand::Login { name } => {
+            let listed = approved(&servers, &name)?;
+            return login::login(launch, listed, &data, &work_dir).await;
+        }
+        McpCommand::Logout { name } => {
+            let had = login::forget(&data, &find(&servers, &name)?.entry)?;
+            let said = if had { "the login is forgotten" } else { "no login is kept" };
+            output::print_line(&format!("{name}: {said}"));
+        }
         McpCommand::Test { name } => {
-            let listed = find(&servers, &name)?;
-            anyhow::ensure!(
-                listed.approved,
-                "{name} comes from the project: agree first with `parlor mcp approve {name}`"
-            );
+            let listed = approved(&servers, &name)?;
             let guard = guard::of(&config);
             let tested = mcp::test(listed, &data, &work_dir, guard).await;
             let tested = tested.map_err(|why| anyhow::anyhow!("{name}: {why}"))?;
@@ -304,6 +324,16 @@ fn root<'a>(work_dir: &'a WorkDir, listed: &Listed) -> anyhow::Result<Option<&'a
 fn find<'a>(servers: &'a [Listed], name: &str) -> anyhow::Result<&'a Listed> {
     let found = servers.iter().find(|listed| listed.entry.name == name);
     found.with_context(|| format!("there is no server {name}; `parlor mcp list` shows which there are"))
+}
+
+/// One that may start.
+fn approved<'a>(servers: &'a [Listed], name: &str) -> anyhow::Result<&'a Listed> {
+    let listed = find(servers, name)?;
+    anyhow::ensure!(
+        listed.approved,
+        "{name} comes from the project: agree first with `parlor mcp approve {name}`"
+    );
+    Ok(listed)
 }
 
 fn line(listed: &Listed) -> String {

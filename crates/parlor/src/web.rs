@@ -4,6 +4,7 @@
 mod confirm;
 
 use crate::agent_list;
+use crate::browser;
 use crate::exit::Exit;
 use crate::flags;
 use crate::output;
@@ -18,14 +19,9 @@ use host::stop::Stops;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::task::JoinSet;
 use web::{Role, Server};
-
-/// How long a browser may take to be started.
-const OPENED_WITHIN: Duration = Duration::from_secs(10);
 
 /// The page in a browser.
 #[derive(Debug, Clone, Args)]
@@ -184,26 +180,8 @@ fn invite(address: &str, role: Role, opens: bool, opening: &mut JoinSet<()>) {
     output::print_error(&format!(
         "a browser that opens the address above within {seconds} seconds can be paired as {role}; you are asked first"
     ));
-    if opens && can_open() {
+    if opens && browser::is_here() {
         let address = address.to_owned();
-        opening.spawn(async move { open(&address).await });
-    }
-}
-
-/// Whether there is a browser to be opened here.
-fn can_open() -> bool {
-    let screen = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
-    output::Stream::Out.is_terminal()
-        && (cfg!(target_os = "macos") || screen("DISPLAY") || screen("WAYLAND_DISPLAY"))
-}
-
-/// Opens the address. It stands in the list of processes for a moment, and is no secret.
-async fn open(address: &str) {
-    let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-    let mut opening = tokio::process::Command::new(program);
-    opening.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let opened = tokio::time::timeout(OPENED_WITHIN, opening.status()).await;
-    if !matches!(opened, Ok(Ok(status)) if status.success()) && opened.is_ok() {
-        output::print_error("no browser could be opened here: open the address above in one");
+        opening.spawn(async move { browser::open(&address).await });
     }
 }

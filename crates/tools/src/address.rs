@@ -75,7 +75,7 @@ impl Target {
 }
 
 /// Whether nothing in a name itself, or in an address that stands in its place, says that it is not public.
-pub(crate) fn looks_public(name: &str) -> bool {
+pub fn looks_public(name: &str) -> bool {
     if let Ok(address) = name.parse::<IpAddr>() {
         return is_public(address);
     }

@@ -71,7 +71,7 @@ mod tries;
 pub mod workspace;
 pub mod write;
 
-pub use address::Host;
+pub use address::{Host, looks_public};
 pub use ask::{Ask, AskRequest};
 pub use bash::{Bash, BashJobs};
 pub use context::ToolContext;

@@ -111,11 +111,11 @@ const STARTS: &[Start] = &[
         why: "`parlor attach ssh://HOST`",
     },
     Start {
-        file: "crates/parlor/src/web.rs",
+        file: "crates/parlor/src/browser.rs",
         count: 1,
         program: "xdg-open or open",
         leash: "none",
-        why: "`parlor web` opens your browser",
+        why: "`parlor web` and `parlor mcp login` open your browser",
     },
     Start {
         file: "crates/parlor/src/tour/stage.rs",

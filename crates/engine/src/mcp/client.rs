@@ -1,11 +1,10 @@
 //! One connection to a server: opened with a deadline, listed, called, closed with everything it started.
 
-use super::approvals::Approvals;
-use super::book::Listed;
-use super::caches;
+use super::authorized::{self, Authorized};
 use super::calls::McpCalls;
 use super::elicit::{self, FormOutcome};
 use super::entry::{Entry, Way};
+use super::login::{Challenge, Login};
 use super::process::{Process, ServerScope};
 use super::reach::Reach;
 use super::tool::Offered;
@@ -26,13 +25,10 @@ use rmcp::transport::streamable_http_client::{
     StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
 };
 use std::collections::HashMap;
-use std::ffi::OsStr;
-use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-use tools::sandbox::Guard;
 use tools::steering::SteeringWatch;
 use tools::{Outcome, Port};
 
@@ -54,8 +50,8 @@ const MAX_WORDS: usize = 500;
 /// Why a server cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// It wants a login.
-    Login,
+    /// It wants a login; what it said of that.
+    Login(Challenge),
     /// Anything else, in words.
     Broken(String),
 }
@@ -64,15 +60,15 @@ impl Trouble {
     /// The server's name, what is wrong, and what to do. One that a UI brought stands in no file of ours.
     pub(crate) fn words(&self, name: &str, from_ui: bool) -> String {
         match self {
-            Trouble::Login if from_ui => format!(
+            Trouble::Login(_) if from_ui => format!(
                 "{name} wants a login. It came with this session: where it is set up, give it a header \
                  \"Authorization\" with a token from whoever runs it"
             ),
             Trouble::Broken(why) if from_ui => format!(
                 "{name} cannot be used: {why}. It came with this session: look at how it is set up in the program that you prompt from"
             ),
-            Trouble::Login => format!(
-                "{name} wants a login. Get a token from whoever runs it and put it into its entry: \
+            Trouble::Login(_) => format!(
+                "{name} wants a login: `parlor mcp login {name}`. Where it has none, put a token from whoever runs it into its entry: \
                  \"headers\": {{\"Authorization\": \"Bearer ${{A_VARIABLE_OF_YOURS}}\"}}"
             ),
             Trouble::Broken(why) => {
@@ -175,12 +171,7 @@ impl Client {
         ear: ServerListener,
         stop: &CancellationToken,
     ) -> Result<Client, Trouble> {
-        let variable = |name: &str| {
-            let value = std::env::var(name).ok()?;
-            let safe = tools::env::kept(OsStr::new(name), OsStr::new(&value));
-            (safe || !scope.from_project).then_some(value)
-        };
-        let way = entry.filled(&variable).map_err(Trouble::Broken)?;
+        let way = entry.in_environment(scope.from_project).map_err(Trouble::Broken)?;
         let watch = match &way {
             Way::Child { .. } => {
                 SteeringWatch::begin(format!("the MCP server {}", entry.name), scope.writable()).await
@@ -253,8 +244,9 @@ impl Client {
                     }
                 }
             }
-            Way::Http { url, headers } => {
-                let transport = http(url, headers).map_err(|why| (Trouble::Broken(why), false))?;
+            Way::Http { url, headers, .. } => {
+                let login = Login::of(way, &scope.logins);
+                let transport = http(url, headers, login).map_err(|why| (Trouble::Broken(why), false))?;
                 match ear.serve_with_lifecycle(transport, mode).await {
                     Ok(service) => agreed(service),
                     Err(why) => Err((failed(&why), refused(&why))),
@@ -264,7 +256,7 @@ impl Client {
     }
 
     /// Its tools, within [`CONNECT`].
-    pub(crate) async fn tools(&self) -> Result<Vec<Offered>, String> {
+    pub(crate) async fn tools(&self) -> Result<Vec<Offered>, Trouble> {
         let listing = async {
             let (mut tools, mut cursor) = (Vec::new(), None);
             for _ in 0..MAX_PAGES {
@@ -281,8 +273,11 @@ impl Client {
             Ok::<_, ServiceError>(tools)
         };
         match tokio::time::timeout(CONNECT, listing).await {
-            Ok(listed) => listed.map_err(|why| self.words(&why)),
-            Err(_) => Err("it did not tell its tools in time".to_owned()),
+            Ok(listed) => listed.map_err(|why| match challenge(&why) {
+                Some(challenge) => Trouble::Login(challenge),
+                None => Trouble::Broken(self.words(&why)),
+            }),
+            Err(_) => Err(Trouble::Broken("it did not tell its tools in time".to_owned())),
         }
     }
 
@@ -365,7 +360,8 @@ impl Client {
         (!text.is_empty()).then_some(text)
     }
 
-    fn name(&self) -> String {
+    /// What it calls itself, with its version; may be empty.
+    pub(super) fn name(&self) -> String {
         let info = self.service.peer().peer_info();
         let name = info.and_then(|info| serde_json::to_value(info.as_ref()).ok());
         let text = |key: &str| {
@@ -379,6 +375,19 @@ impl Client {
     }
 
     fn words(&self, why: &ServiceError) -> String {
+        let name = &self.service.service().server;
+        match challenge(why) {
+            Some(more) if more.wants_more() => {
+                let rights = more.scope.map(|scope| format!(" ({})", short(&scope))).unwrap_or_default();
+                return format!(
+                    "it wants more rights{rights}. The person can give them: `parlor mcp login {name}`"
+                );
+            }
+            Some(_) => {
+                return format!("it wants a login. The person can do that: `parlor mcp login {name}`");
+            }
+            None => {}
+        }
         match why {
             ServiceError::TransportClosed => self.epitaph(),
             why => short(&why.to_string()),
@@ -409,7 +418,8 @@ fn agreed(
 fn http(
     url: &str,
     headers: &std::collections::BTreeMap<String, String>,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, String> {
+    login: Option<Login>,
+) -> Result<StreamableHttpClientTransport<Authorized>, String> {
     // Another part of the program may have installed a provider before; any will do.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let client = reqwest::Client::builder()
@@ -428,7 +438,14 @@ fn http(
     let config = StreamableHttpClientTransportConfig::with_uri(url)
         .custom_headers(custom)
         .max_sse_event_size(MAX_LINE);
+    let client = Authorized { web: client, login, most: MAX_LINE };
     Ok(StreamableHttpClientTransport::with_client(client, config))
+}
+
+/// What a server wants of a login, where that is why it did not take a request.
+fn challenge(why: &ServiceError) -> Option<Challenge> {
+    let ServiceError::TransportSend(why) = why else { return None };
+    authorized::challenge(why.error.as_ref())
 }
 
 /// Whether a server that is alive refused the way we began.
@@ -437,12 +454,12 @@ fn refused(why: &ClientInitializeError) -> bool {
 }
 
 fn failed(why: &ClientInitializeError) -> Trouble {
-    if why.is_authorization_required() || why.auth_challenge().is_some() {
-        return Trouble::Login;
-    }
     // What is at the bottom says most; the layers above name our own parts.
     let mut cause: &dyn std::error::Error = why;
     if let ClientInitializeError::TransportError { error, .. } = why {
+        if let Some(challenge) = authorized::challenge(error.error.as_ref()) {
+            return Trouble::Login(challenge);
+        }
         cause = error.error.as_ref();
     }
     while let Some(deeper) = cause.source() {
@@ -454,51 +471,4 @@ fn failed(why: &ClientInitializeError) -> Trouble {
 /// As much of a server's words as a person sees, without secrets.
 pub(super) fn short(text: &str) -> String {
     redact(text, None).chars().take(MAX_WORDS).collect()
-}
-
-/// What a server answered when it was tried.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tested {
-    /// Its own name and version; may be empty.
-    pub name: String,
-    pub tools: Vec<String>,
-    /// What it says of all its tools.
-    pub instructions: Option<String>,
-}
-
-/// Starts a server there, asks for its tools and stops it again.
-///
-/// # Errors
-/// What is wrong, in words.
-pub async fn test(
-    listed: &Listed,
-    data: &Path,
-    work_dir: &crate::WorkDir,
-    guard: Option<Guard>,
-) -> Result<Tested, String> {
-    let (dir, workspace) = match &work_dir.workspace {
-        Ok(root) => (root.clone(), true),
-        Err(_) => (work_dir.cwd.clone(), false),
-    };
-    let Listed { entry, from_project, .. } = listed;
-    let project = from_project.then_some(dir.as_path());
-    let cache = caches::folder(data, project, entry);
-    let reach = listed.reach.clone().unwrap_or_default();
-    let downloads = Approvals::in_data(data).take_download(project, &entry.digest);
-    let stop = CancellationToken::new();
-    let scope = ServerScope { dir, workspace, guard, from_project: *from_project, reach, cache };
-    let words = |trouble: Trouble| match trouble {
-        Trouble::Login => trouble.words(&entry.name, false),
-        Trouble::Broken(why) => why,
-    };
-    if downloads {
-        Client::download(entry, &scope, &stop).await.map_err(words)?;
-    }
-    let ear = ServerListener { server: entry.name.clone(), ..ServerListener::default() };
-    let client =
-        Client::open(entry, &scope, ear, &stop).await.map_err(|trouble| words(scope.explained(trouble)))?;
-    let tools = client.tools().await?;
-    let (name, instructions) = (client.name(), client.instructions());
-    client.end().await;
-    Ok(Tested { name, instructions, tools: tools.into_iter().map(Offered::into_name).collect() })
 }

@@ -1,8 +1,10 @@
 //! One entry of a list of servers, in the form that many programs share. Pure.
 
+use super::oauth::OAuth;
 use super::variables;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 
 /// Most servers of one file.
 const MAX_SERVERS: usize = 32;
@@ -25,6 +27,7 @@ pub enum Way {
         url: String,
         /// Headers that go with every request.
         headers: BTreeMap<String, String>,
+        oauth: OAuth,
     },
 }
 
@@ -129,7 +132,7 @@ pub(super) fn read(name: &str, value: &Value) -> Result<Entry, String> {
             Way::Child { command: text(map, "command")?, args: texts(map, "args")?, env: pairs(map, "env")? }
         }
         (Some("http" | "streamable-http" | "streamableHttp" | "streamable_http") | None, _, true) => {
-            Way::Http { url: text(map, "url")?, headers: pairs(map, "headers")? }
+            Way::Http { url: text(map, "url")?, headers: pairs(map, "headers")?, oauth: OAuth::read(map)? }
         }
         _ => return Err("it needs `command` (a program) or `url` (an http address)".to_owned()),
     };
@@ -181,11 +184,23 @@ impl Entry {
         words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
     }
 
+    /// The way with the variables of this process filled in; a project's server gets none that might be a secret.
+    ///
+    /// # Errors
+    /// As for [`Entry::filled`].
+    pub(super) fn in_environment(&self, from_project: bool) -> Result<Way, String> {
+        self.filled(&|name| {
+            let value = std::env::var(name).ok()?;
+            let safe = tools::env::kept(OsStr::new(name), OsStr::new(&value));
+            (safe || !from_project).then_some(value)
+        })
+    }
+
     /// The way with `${NAME}` and `${NAME:-else}` filled in.
     ///
     /// # Errors
     /// The name of a variable that is not there, or that may not be used.
-    pub(crate) fn filled(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Way, String> {
+    fn filled(&self, variable: &dyn Fn(&str) -> Option<String>) -> Result<Way, String> {
         let all = |texts: &[String]| texts.iter().map(|text| fill(text, variable)).collect::<Result<_, _>>();
         let map = |pairs: &BTreeMap<String, String>| {
             pairs
@@ -197,7 +212,10 @@ impl Entry {
             Way::Child { command, args, env } => {
                 Way::Child { command: fill(command, variable)?, args: all(args)?, env: map(env)? }
             }
-            Way::Http { url, headers } => Way::Http { url: fill(url, variable)?, headers: map(headers)? },
+            Way::Http { url, headers, oauth } => {
+                let oauth = oauth.filled(&|text| fill(text, variable))?;
+                Way::Http { url: fill(url, variable)?, headers: map(headers)?, oauth }
+            }
         })
     }
 }

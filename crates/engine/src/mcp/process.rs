@@ -2,6 +2,7 @@
 
 use super::caches;
 use super::client::{Trouble, short};
+use super::login::Logins;
 use super::reach::Reach;
 use domain::path_text;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -36,6 +37,8 @@ pub(crate) struct ServerScope {
     /// Whether that is a workspace, so that it can be let write there.
     pub(crate) workspace: bool,
     pub(crate) guard: Option<Guard>,
+    /// Where tokens of logins are kept.
+    pub(crate) logins: Logins,
     /// A project's server gets no variable of ours that might be a secret.
     pub(crate) from_project: bool,
     pub(crate) reach: Reach,

@@ -6,6 +6,7 @@ use super::caches;
 use super::card::{Card, CardFile};
 use super::client::{Client, ServerListener, Trouble};
 use super::link::Link;
+use super::login::{LoginStamp, Logins};
 use super::process::ServerScope;
 use super::question::ServerConsent;
 use super::reach::Reach;
@@ -116,6 +117,8 @@ struct Status {
     unattended: bool,
     tools: Vec<Arc<RemoteTool>>,
     connected_at: Option<Millis>,
+    /// Which logins were kept when it last ended: with others it may be let in.
+    logins: LoginStamp,
     ended: Option<Instant>,
 }
 
@@ -162,7 +165,7 @@ impl Server {
             _ if !self.may_start() || waits => ServerState::Disabled,
             Phase::Idle | Phase::Known | Phase::Connecting => ServerState::Connecting,
             Phase::Ready => ServerState::Ready,
-            Phase::Broken(Trouble::Login) => ServerState::AuthRequired,
+            Phase::Broken(Trouble::Login(_)) => ServerState::AuthRequired,
             Phase::Broken(Trouble::Broken(why)) => ServerState::Failed(why.clone()),
         };
         ServerEntry {
@@ -282,6 +285,7 @@ impl Project {
             let due = match status.phase {
                 Phase::Idle => true,
                 Phase::Known | Phase::Connecting | Phase::Ready => false,
+                Phase::Broken(Trouble::Login(_)) if status.logins != self.logins().stamp() => true,
                 Phase::Broken(_) => status.ended.is_none_or(|ended| ended.elapsed() >= AGAIN_AFTER),
             };
             match &server.card {
@@ -332,7 +336,7 @@ impl Project {
             let why = match &status.phase {
                 Phase::Connecting if !status.tools.is_empty() => return None,
                 Phase::Connecting => "still starting, its tools join when it has answered",
-                Phase::Broken(Trouble::Login) => "it wants a login",
+                Phase::Broken(Trouble::Login(_)) => "it wants a login",
                 Phase::Broken(Trouble::Broken(_)) => "it could not be started or has ended",
                 Phase::Idle | Phase::Known | Phase::Ready => return None,
             };
@@ -436,6 +440,10 @@ impl Project {
         self.servers().iter().map(|server| &server.listed).find(|listed| listed.entry.name == name).cloned()
     }
 
+    fn logins(&self) -> Logins {
+        Logins::in_data(&self.all.0.data)
+    }
+
     fn approvals(&self) -> Approvals {
         Approvals::in_data(&self.all.0.data)
     }
@@ -457,6 +465,7 @@ impl Project {
             dir,
             workspace,
             guard: guard.clone(),
+            logins: self.logins(),
             from_project: listed.from_project,
             reach: listed.reach.clone().unwrap_or_default(),
         }
@@ -519,16 +528,18 @@ impl Starting {
 
 /// The life of one connection, from its start to its end.
 async fn keep(server: Arc<Server>, project: Arc<Project>) {
+    // Looked at before it is tried: a login meanwhile is another one.
+    let logins = project.logins().stamp();
     let trouble = live(&server, &project).await;
     let why = match &trouble {
-        Trouble::Login => "it wants a login".to_owned(),
+        Trouble::Login(_) => "it wants a login".to_owned(),
         Trouble::Broken(why) => why.clone(),
     };
     let never_was = {
         let mut status = server.status();
         let was = std::mem::replace(&mut status.phase, Phase::Broken(trouble));
         status.tools.clear();
-        status.ended = Some(Instant::now());
+        (status.ended, status.logins) = (Some(Instant::now()), logins);
         was == Phase::Connecting && !server.stop.is_cancelled()
     };
     if let Some(file) = server.card_file.clone().filter(|_| never_was && server.card.is_some()) {
@@ -569,7 +580,7 @@ async fn serve(server: &Server, project: &Project, client: &Arc<Client>, ear: &S
     loop {
         let tools = match client.tools().await {
             Ok(tools) => tools,
-            Err(why) => return Trouble::Broken(why),
+            Err(trouble) => return trouble,
         };
         let card = Card { tools, instructions: client.instructions() };
         if let Some(file) = server.card_file.clone().filter(|_| known.as_ref() != Some(&card)) {

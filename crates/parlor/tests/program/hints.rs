@@ -123,6 +123,11 @@ const IN_ITS_PLACE: &[(&str, Result<&str, &str>)] = &[
     ("parlor mcp approve", Err("its name is meant")),
     ("parlor mcp approve name", Ok("parlor mcp add name -- true && parlor mcp approve name")),
     ("parlor mcp import NAME", Ok("parlor mcp import")),
+    ("parlor mcp login name", Err("a browser")),
+    (
+        "parlor mcp logout NAME",
+        Ok("parlor mcp add name --url https://example.org/mcp && parlor mcp logout name"),
+    ),
     ("parlor mcp test name", Err("another program")),
     ("parlor ps --watch", Err("a server")),
     ("parlor record", Err("its name is meant")),
@@ -162,7 +167,7 @@ const IN_ITS_PLACE: &[(&str, Result<&str, &str>)] = &[
 ];
 
 /// Hints that need more than a home, with those that are only names of commands. Fewer is better.
-const MOST_NOT_RUN: usize = 34;
+const MOST_NOT_RUN: usize = 35;
 
 /// What is run in the place of a hint, or what it needs.
 fn in_its_place(hint: &str) -> Option<&'static (&'static str, Result<&'static str, &'static str>)> {

@@ -37,7 +37,8 @@ pub enum TypedLine {
     Told(StopSignal),
 }
 
-/// Asks on stderr, in one line of our own words, and reads a line from the terminal on stdin.
+/// Asks on stderr, in one line of our own words, and reads a line from the terminal on stdin. Dropping the future takes the question back:
+/// the terminal is as it was, and its reader ends soon.
 ///
 /// # Errors
 /// When stdin is no terminal, or cannot be used as one.
@@ -49,14 +50,14 @@ pub async fn ask_line(question: &str, echo: Echo) -> io::Result<TypedLine> {
     let raw = Raw::enter()?;
     // Not before: whoever answers at once must not see the terminal repeat it.
     write(question);
-    let over = Arc::new(AtomicBool::new(false));
-    let seen = over.clone();
+    let over = ReadingOver::default();
+    let seen = over.0.clone();
     let again = question.to_owned();
     let mut reading = tokio::task::spawn_blocking(move || read(echo, &again, &seen));
     let typed = tokio::select! {
         read = &mut reading => read.map_err(io::Error::other)?,
         signal = signals.next() => {
-            over.store(true, Ordering::SeqCst);
+            over.0.store(true, Ordering::SeqCst);
             // What it has read meanwhile is nobody's.
             let _ = reading.await;
             Ok(TypedLine::Told(signal))
@@ -65,6 +66,16 @@ pub async fn ask_line(question: &str, echo: Echo) -> io::Result<TypedLine> {
     drop(raw);
     write("\n");
     typed
+}
+
+/// Ends the reader when nobody wants its line any more.
+#[derive(Default)]
+struct ReadingOver(Arc<AtomicBool>);
+
+impl Drop for ReadingOver {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
 }
 
 /// The terminal in raw mode, for as long as this lives.

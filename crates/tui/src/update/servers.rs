@@ -24,11 +24,14 @@ fn lines(server: ServerEntry) -> Vec<Item> {
         ServerState::Connecting => ("… ", "connecting".to_owned()),
         ServerState::Ready => ("✓ ", format!("ready, {} tools", server.tools.unwrap_or(0))),
         ServerState::Failed(why) => ("✗ ", format!("failed: {}", clean_line(why))),
-        ServerState::AuthRequired => ("! ", "wants a login".to_owned()),
+        ServerState::AuthRequired => {
+            ("! ", format!("needs login: parlor mcp login {}", clean_line(&server.id)))
+        }
     };
-    // A line is often cut; the whole of why it failed stands below the list.
+    // A line is often cut; the whole of why it failed, or of what lets it in, stands below the list.
     let more = match &server.state {
         ServerState::Failed(why) if why.chars().count() > SHORT => clean_line(why),
+        ServerState::AuthRequired => state.clone(),
         _ => String::new(),
     };
     let line = |sign, label: String, detail: String, choice, more| Item {

@@ -416,9 +416,12 @@ function More({ of }: { of: number }) {
 export function serverWords(server: ServerEntry): string {
   const state =
     typeof server.state === "string"
-      ? { disabled: "switched off", connecting: "connecting…", ready: "ready", auth_required: "needs a sign-in" }[
-          server.state
-        ]
+      ? {
+          disabled: "switched off",
+          connecting: "connecting…",
+          ready: "ready",
+          auth_required: `needs login: parlor mcp login ${oneLine(server.id)}`,
+        }[server.state]
       : `failed: ${oneLine(server.state.failed)}`;
   return `${state}${server.tools === undefined ? "" : ` · ${counted(server.tools, "tool")}`}${server.from_project ? " · of this project" : ""}`;
 }
