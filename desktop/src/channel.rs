@@ -1,9 +1,11 @@
-//! What the page may ask of the shell: its connections, and that Parlor runs. Everything else is the server's.
+//! What the page may ask of the shell: its connections, that Parlor runs, and how the window stands and starts. Everything else is the
+//! server's.
 
-use crate::shell::Shell;
+use crate::shell::{Shell, Standing};
 use serde_json::Value;
 use std::sync::Arc;
 use tauri::State;
+use window::kept::Settings;
 use window::{Heard, Refused};
 
 type Here<'a> = State<'a, Arc<Shell>>;
@@ -37,4 +39,17 @@ pub(crate) async fn channel_send(shell: Here<'_>, number: u32, lines: Vec<String
 pub(crate) async fn channel_close(shell: Here<'_>, number: u32) -> Result<(), ()> {
     shell.channel.close(number);
     Ok(())
+}
+
+/// How the window stands and starts.
+#[tauri::command]
+pub(crate) async fn settings(shell: Here<'_>) -> Result<Standing, ()> {
+    Ok(shell.standing())
+}
+
+/// As the person wants it from now on; why not, where it cannot be.
+#[tauri::command]
+pub(crate) async fn set_settings(shell: Here<'_>, wanted: Settings) -> Result<Standing, String> {
+    shell.set(&wanted)?;
+    Ok(shell.standing())
 }

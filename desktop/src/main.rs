@@ -6,6 +6,7 @@
 
 mod ask;
 mod channel;
+mod notices;
 mod outside;
 mod place;
 mod shell;
@@ -56,7 +57,9 @@ fn run(wish: Wish) -> tauri::Result<()> {
             channel::channel_open,
             channel::channel_read,
             channel::channel_send,
-            channel::channel_close
+            channel::channel_close,
+            channel::settings,
+            channel::set_settings
         ])
         .setup(move |app| {
             let shell = Arc::new(Shell::new(app.handle().clone()));

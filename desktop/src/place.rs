@@ -28,6 +28,14 @@ fn screens(window: &WebviewWindow<Wry>) -> Vec<(i32, i32, u32, u32)> {
     all.iter().map(of).collect()
 }
 
+/// Makes a window as large as it is wanted now and puts it there.
+pub(crate) fn change(window: &WebviewWindow<Wry>, kept: &Kept) -> tauri::Result<()> {
+    let (width, height) = if kept.small { kept::SMALL } else { (kept.width, kept.height) };
+    window.unmaximize()?;
+    window.set_size(tauri::LogicalSize::new(width, height))?;
+    restore(window, kept)
+}
+
 /// Puts a window that was just made where it stood, if it can be reached there; the small one on the screen of the cursor.
 pub(crate) fn restore(window: &WebviewWindow<Wry>, kept: &Kept) -> tauri::Result<()> {
     let screens = screens(window);

@@ -3,8 +3,10 @@
 //! Invariant: whatever shows or hides the window leaves sessions and questions as they are.
 
 use crate::outside::{Opened, warn};
-use crate::{ask, place, shortcut, tray};
+use crate::{ask, notices, place, shortcut, tray};
+use serde::Serialize;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use tauri::webview::{NewWindowResponse, PageLoadEvent};
 use tauri::{
@@ -12,10 +14,10 @@ use tauri::{
 };
 use tokio::sync::watch;
 use tokio::task::JoinSet;
-use window::kept::{Kept, SMALL};
-use window::tray::{Choice, tray};
+use window::kept::{Kept, SMALL, Settings};
+use window::tray::{Choice, Fleet};
 use window::words::Wish;
-use window::{Channel, Finder, Refused, address, finder, follow};
+use window::{Channel, Finder, Refused, address, autostart, finder, follow};
 
 /// The name of the window, in the capabilities too.
 const WINDOW: &str = "main";
@@ -35,8 +37,22 @@ pub(crate) struct Shell {
     opened: Opened,
     tasks: Mutex<JoinSet<()>>,
     begun: watch::Sender<u64>,
+    /// Changes when the person looks at the window.
+    looked: watch::Sender<u64>,
+    /// Whether they want to be told of who waits.
+    notify: AtomicBool,
     /// Whether there is a place in the tray.
     tray: OnceLock<()>,
+}
+
+/// What the page is told of how the window stands and starts.
+#[derive(Debug, Serialize)]
+pub(crate) struct Standing {
+    settings: Settings,
+    /// Whether there is a place in the tray to start in.
+    tray: bool,
+    /// Why there is no shortcut here, whatever is set.
+    no_shortcut: Option<&'static str>,
 }
 
 /// The shell of an application.
@@ -58,6 +74,8 @@ impl Shell {
             opened: Opened::default(),
             tasks: Mutex::default(),
             begun: watch::Sender::new(0),
+            looked: watch::Sender::new(0),
+            notify: AtomicBool::new(true),
             tray: OnceLock::new(),
         }
     }
@@ -77,13 +95,18 @@ impl Shell {
     /// Makes the window and the place in the tray, and does what the first start asks for.
     pub(crate) fn start(self: &Arc<Shell>, wish: &Wish) -> tauri::Result<()> {
         let kept = place::read();
-        let has_tray = self.put_into_tray();
+        self.notify.store(kept.notify, Relaxed);
+        let (tell, told) = watch::channel(None);
+        let has_tray = self.put_into_tray(told.clone());
+        self.follow(tell, told);
         let hidden = *wish == Wish::Hide || (kept.hidden && *wish == Wish::Show);
         self.make_window(&kept, hidden && has_tray, has_tray)?;
         if hidden && !has_tray {
             self.put_aside();
         }
-        shortcut::take(&self.app, &kept.shortcut);
+        if let Err(why) = shortcut::take(&self.app, &kept.shortcut) {
+            warn(&why);
+        }
         match wish {
             Wish::Quit => self.app.exit(0),
             Wish::Link(_) => self.wish(wish),
@@ -92,7 +115,36 @@ impl Shell {
         Ok(())
     }
 
-    fn put_into_tray(self: &Arc<Shell>) -> bool {
+    /// Follows who waits, and has the desktop tell it while nobody looks at the window.
+    fn follow(self: &Arc<Shell>, tell: watch::Sender<Option<Fleet>>, told: watch::Receiver<Option<Fleet>>) {
+        let (shell, seen, open) = (self.clone(), Arc::downgrade(self), Arc::downgrade(self));
+        let following = async move {
+            let told = |fleet: Option<&Fleet>| drop(tell.send_replace(fleet.cloned()));
+            follow::follow(&shell.own, shell.begun.subscribe(), told).await;
+        };
+        let seen =
+            move || seen.upgrade().is_none_or(|shell| shell.is_looked_at() || !shell.notify.load(Relaxed));
+        let open = move |session: &str| {
+            if let Some(shell) = open.upgrade() {
+                shell.choose(&Choice::Session(session.to_owned()));
+            }
+        };
+        let telling = notices::tell(told, self.looked.subscribe(), seen, open);
+        let runtime = tauri::async_runtime::handle();
+        let mut tasks = self.tasks();
+        tasks.spawn_on(following, runtime.inner());
+        tasks.spawn_on(telling, runtime.inner());
+    }
+
+    fn is_looked_at(&self) -> bool {
+        self.window().is_some_and(|window| {
+            window.is_visible().unwrap_or_default()
+                && window.is_focused().unwrap_or_default()
+                && !window.is_minimized().unwrap_or_default()
+        })
+    }
+
+    fn put_into_tray(self: &Arc<Shell>, told: watch::Receiver<Option<Fleet>>) -> bool {
         let ours = Arc::downgrade(self);
         let choose = move |choice: &Choice| {
             if let Some(shell) = ours.upgrade() {
@@ -102,16 +154,8 @@ impl Shell {
         match tray::put(Arc::new(choose)) {
             Ok(handle) => {
                 let _ = self.tray.set(());
-                let (tell, told) = watch::channel(tray(None));
-                let shell = self.clone();
-                let following = async move {
-                    let told = |fleet: Option<&_>| drop(tell.send_replace(tray(fleet)));
-                    follow::follow(&shell.own, shell.begun.subscribe(), told).await;
-                };
                 let runtime = tauri::async_runtime::handle();
-                let mut tasks = self.tasks();
-                tasks.spawn_on(following, runtime.inner());
-                tasks.spawn_on(tray::show(handle, told), runtime.inner());
+                self.tasks().spawn_on(tray::show(handle, told), runtime.inner());
                 true
             }
             Err(why) => {
@@ -132,6 +176,8 @@ impl Shell {
             .inner_size(f64::from(width), f64::from(height))
             .visible(false)
             .devtools(cfg!(debug_assertions))
+            // The page takes files and pictures that are dropped on it, as in a browser.
+            .disable_drag_drop_handler()
             .on_navigation(move |to| {
                 let stays = is_page(to);
                 if !stays {
@@ -153,11 +199,13 @@ impl Shell {
             .build()?;
         place::restore(&window, kept)?;
         let shell = self.clone();
-        window.on_window_event(move |event| {
-            if let WindowEvent::CloseRequested { api, .. } = event {
+        window.on_window_event(move |event| match event {
+            WindowEvent::CloseRequested { api, .. } => {
                 api.prevent_close();
                 shell.put_aside();
             }
+            WindowEvent::Focused(true) => shell.looked.send_modify(|times| *times += 1),
+            _ => {}
         });
         if hidden { Ok(()) } else { window.show() }
     }
@@ -179,6 +227,45 @@ impl Shell {
     pub(crate) async fn begin(&self) -> Result<(), Refused> {
         self.finder.begin().await?;
         self.begun.send_modify(|times| *times += 1);
+        Ok(())
+    }
+
+    /// How the window stands and starts.
+    pub(crate) fn standing(&self) -> Standing {
+        let autostart = autostart_file().is_some_and(|file| autostart::is_on(&file));
+        Standing {
+            settings: place::read().settings(autostart),
+            tray: self.tray.get().is_some(),
+            no_shortcut: shortcut::why_none(),
+        }
+    }
+
+    /// As the person wants it from now on: all of it, or nothing and why not.
+    pub(crate) fn set(&self, wanted: &Settings) -> Result<(), String> {
+        let file = place::file().ok_or("there is no folder to keep settings in: set HOME")?;
+        let (before, wrong) = Kept::read(&file);
+        if let Some(why) = wrong {
+            return Err(format!("{why}; mend it or remove it first"));
+        }
+        let kept = before.clone().with(wanted);
+        shortcut::change(&self.app, &before.shortcut, &kept.shortcut)?;
+        if let Err(why) = starts_at_login(wanted.autostart)
+            .and_then(|()| kept.write(&file).map_err(|why| format!("{}: {why}", file.display())))
+        {
+            // The old one was there a moment ago.
+            let _ = shortcut::change(&self.app, &kept.shortcut, &before.shortcut);
+            return Err(why);
+        }
+        self.notify.store(kept.notify, Relaxed);
+        self.looked.send_modify(|times| *times += 1);
+        if let Some(window) = self.window().filter(|_| (before.small, before.zoom) != (kept.small, kept.zoom))
+        {
+            let resized = before.small != kept.small;
+            self.on_main(move || {
+                let zoom = f64::from(kept.zoom) / 100.0;
+                let _ = if resized { place::change(&window, &kept) } else { window.set_zoom(zoom) };
+            });
+        }
         Ok(())
     }
 
@@ -257,4 +344,20 @@ impl Shell {
 /// Whether an address is one of the page itself.
 fn is_page(to: &Url) -> bool {
     (to.scheme(), to.host_str()) == (PAGE.0, Some(PAGE.1))
+}
+
+/// The file by which the desktop starts us at login.
+fn autostart_file() -> Option<PathBuf> {
+    autostart::file(|name| std::env::var_os(name).map(PathBuf::from))
+}
+
+/// Has us started at login, or no longer.
+fn starts_at_login(on: bool) -> Result<(), String> {
+    let file = autostart_file().ok_or("there is no folder for what is started at login: set HOME")?;
+    if autostart::is_on(&file) == on {
+        return Ok(());
+    }
+    let program =
+        std::env::current_exe().map_err(|why| format!("this program's own path is not known: {why}"))?;
+    autostart::set(&file, &program, on)
 }

@@ -4,7 +4,7 @@ use ksni::menu::{MenuItem, StandardItem};
 use ksni::{Category, Handle, Status, ToolTip, TrayMethods as _};
 use std::sync::Arc;
 use tokio::sync::watch;
-use window::tray::{Choice, Mood, Tray, tray};
+use window::tray::{Choice, Fleet, Mood, Tray, tray};
 
 /// Side of the picture, and of the diamond in it in sixteenths of that.
 const SIDE: i32 = 32;
@@ -24,10 +24,10 @@ pub(crate) fn put(choose: Choose) -> Result<Handle<Item>, ksni::Error> {
     tauri::async_runtime::block_on(item.spawn())
 }
 
-/// Shows what is told, from now on.
-pub(crate) async fn show(handle: Handle<Item>, mut told: watch::Receiver<Tray>) {
+/// Shows the fleet, from now on.
+pub(crate) async fn show(handle: Handle<Item>, mut told: watch::Receiver<Option<Fleet>>) {
     while told.changed().await.is_ok() {
-        let shown = told.borrow_and_update().clone();
+        let shown = tray(told.borrow_and_update().as_ref());
         if handle.update(|item| item.shown = shown).await.is_none() {
             return;
         }

@@ -6,6 +6,7 @@
 use anyhow::{Context, Result, bail};
 
 use crate::needs;
+use crate::package;
 use crate::shell::Shell;
 use crate::suite::binary;
 
@@ -20,13 +21,16 @@ pub(crate) enum Wanted<'a> {
     /// Build it and start it with these words.
     Start(&'a [String]),
     Build,
+    /// Build it and make a package of it.
+    Package,
 }
 
 impl<'a> Wanted<'a> {
-    /// Reads `[--build | WORD...]`.
+    /// Reads `[--build | --package | WORD...]`.
     pub(crate) fn parse(rest: &'a [String]) -> Wanted<'a> {
         match rest {
             [flag] if flag == "--build" => Wanted::Build,
+            [flag] if flag == "--package" => Wanted::Package,
             words => Wanted::Start(words),
         }
     }
@@ -35,12 +39,23 @@ impl<'a> Wanted<'a> {
 /// Builds the program and the shell, and starts the shell.
 pub(crate) fn run(shell: &Shell, wanted: Wanted<'_>) -> Result<()> {
     needs::ensure(shell, needs::FOR_DESKTOP)?;
-    shell.cargo(&["build", "--release", "--package", "parlor"], &[])?;
-    shell.cargo(&["build", "--release", "--manifest-path", MANIFEST, "--target-dir", TARGET], &[])?;
-    let (parlor, window) = (binary(shell, "release")?, built(shell, "release")?);
+    let profile = if wanted == Wanted::Package {
+        needs::ensure(shell, needs::FOR_PACKAGE)?;
+        "dist"
+    } else {
+        "release"
+    };
+    shell.cargo(&["build", "--profile", profile, "--package", "parlor"], &[])?;
+    let build = ["build", "--profile", profile, "--manifest-path", MANIFEST, "--target-dir", TARGET];
+    shell.cargo(&build, &[])?;
+    let (parlor, window) = (binary(shell, profile)?, built(shell, profile)?);
     println!("{window}");
     match wanted {
         Wanted::Build => Ok(()),
+        Wanted::Package => {
+            println!("{}", package::build(shell, &parlor, &window)?.display());
+            Ok(())
+        }
         Wanted::Start(words) => {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             shell.step(&window, &words, &[("PARLOR_BIN", &parlor)])

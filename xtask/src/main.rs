@@ -21,6 +21,7 @@ mod layers;
 mod links;
 mod lint;
 mod needs;
+mod package;
 mod page;
 mod program;
 mod seeds;
@@ -49,8 +50,9 @@ cargo xtask CHORE
                            12 lines in a row (to the letter; comments, tests, `use` and lines without a word are passed over)
   docs [--check]           write the generated pages (or check them), and check every relative link and named test
   page                     build the page of `parlor web` again, which is committed
-  desktop [--build | WORD...]
-                           install what the desktop shell needs, build it and the program, and start it with these words
+  desktop [--build | --package | WORD...]
+                           install what the desktop shell needs, build it and the program, and start it with these words, or
+                           make a Debian package of both
   picture [FOLDER]         draw the README's pictures again, or all main screens into an (absolute) folder
   film                     draw the README's film again
   sheet                    put ten scenes of the terminal and the page on one sheet (target/sheet), for somebody who knows none of them

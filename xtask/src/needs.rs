@@ -167,6 +167,15 @@ pub(crate) const FOR_DESKTOP: &[Part] = &[Part {
     rights: Rights::Root,
 }];
 
+/// What a package of it is made with.
+pub(crate) const FOR_PACKAGE: &[Part] = &[Part {
+    name: "dpkg-dev",
+    why: "what the package needs of the system is read off its programs",
+    probe: &["dpkg-shlibdeps", "--version"],
+    install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "dpkg-dev"]],
+    rights: Rights::Root,
+}];
+
 /// What the tests of the desktop shell need beside that.
 pub(crate) const FOR_DESKTOP_TESTS: &[Part] = &[
     Part {
@@ -184,6 +193,16 @@ pub(crate) const FOR_DESKTOP_TESTS: &[Part] = &[
         why: "windows that nobody sees",
         probe: &["sh", "-c", "command -v Xvfb"],
         install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "xvfb"]],
+        rights: Rights::Root,
+    },
+    Part {
+        name: "openbox and xdotool",
+        why: "windows that have the focus, and a person's keys",
+        probe: &["sh", "-c", "command -v openbox && command -v xdotool"],
+        install: &[
+            APT_UPDATE,
+            &["apt-get", "install", "--yes", "--no-install-recommends", "openbox", "xdotool"],
+        ],
         rights: Rights::Root,
     },
     Part {

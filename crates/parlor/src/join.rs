@@ -32,25 +32,12 @@ pub(crate) async fn join(launch: &mut Launch) -> anyhow::Result<Option<Exit>> {
     if launch.here {
         return Ok(None);
     }
-    let found = match Control::here().await {
-        Ok(None) => return Ok(None),
-        Ok(Some(control)) => Ok(control),
-        Err(why) => Err(format!("the server is not used: {why:#}")),
-    };
+    let Some(found) = server().await else { return Ok(None) };
     let ready = match found {
         Ok(control) => prepare(launch, control).await?,
         Err(why) => Err(why),
     };
-    match ready {
-        Ok(joined) => joined.show(launch).await.map(Some),
-        Err(why) => {
-            launch
-                .unread
-                .told
-                .push(format!("runs in this terminal, not in the server, and ends with it: {why}"));
-            Ok(None)
-        }
-    }
+    enter(launch, ready).await
 }
 
 /// `parlor attach NAME` while a server runs: shows the agent in a room of its own, once the person has agreed to its command; `None` when it
@@ -61,11 +48,7 @@ pub(crate) async fn attach(launch: &mut Launch, asked: &Attach) -> anyhow::Resul
     let is_plain = is_plain && asked.registry.is_empty() && !asked.require_consent && !launch.here;
     let name = asked.name.as_deref().filter(|name| is_plain && !name.starts_with(remote::ssh::SCHEME));
     let Some(name) = name else { return Ok(None) };
-    let found = match Control::here().await {
-        Ok(None) => return Ok(None),
-        Ok(Some(control)) => Ok(control),
-        Err(why) => Err(format!("the server is not used: {why:#}")),
-    };
+    let Some(found) = server().await else { return Ok(None) };
     let agent = agents::find(name, &[], output::print_error)?;
     unsupported_flags::refuse(launch, agent.dialect)?;
     if let Some(exit) = agent_list::started(&agent, asked.yes).await? {
@@ -82,13 +65,21 @@ pub(crate) async fn attach(launch: &mut Launch, asked: &Attach) -> anyhow::Resul
         },
         Err(why) => Err(why),
     };
+    enter(launch, ready).await
+}
+
+/// The server that runs, or why it is not used; `None` when there is none.
+async fn server() -> Option<Result<Control, String>> {
+    Control::here().await.map_err(|why| format!("the server is not used: {why:#}")).transpose()
+}
+
+/// Shows the room; without one, says on the first screen why the session is in this terminal.
+async fn enter(launch: &mut Launch, ready: Result<Joined, String>) -> anyhow::Result<Option<Exit>> {
     match ready {
         Ok(joined) => joined.show(launch).await.map(Some),
         Err(why) => {
-            launch
-                .unread
-                .told
-                .push(format!("runs in this terminal, not in the server, and ends with it: {why}"));
+            let told = format!("runs in this terminal, not in the server, and ends with it: {why}");
+            launch.unread.told.push(told);
             Ok(None)
         }
     }

@@ -18,6 +18,8 @@ const SIDES: std::ops::RangeInclusive<u32> = 240..=16_384;
 const ZOOM: std::ops::RangeInclusive<u32> = 30..=500;
 /// Bytes of the file that are read.
 const MAX_FILE: u64 = 64 * 1024;
+/// Characters of a shortcut.
+const MAX_SHORTCUT: usize = 60;
 /// The shortcut that brings the window, unless another is set.
 pub const SHORTCUT: &str = "Ctrl+Shift+Space";
 
@@ -38,6 +40,21 @@ pub struct Kept {
     pub hidden: bool,
     /// What brings the window, as `Ctrl+Shift+Space`; empty for nothing.
     pub shortcut: String,
+    /// Whether the desktop tells that a session waits while the window is not looked at.
+    pub notify: bool,
+}
+
+/// What the person may set in the window.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    pub small: bool,
+    pub zoom: u32,
+    pub hidden: bool,
+    pub shortcut: String,
+    pub notify: bool,
+    /// Whether the shell is started at login, which is no word of the file.
+    pub autostart: bool,
 }
 
 impl Default for Kept {
@@ -51,6 +68,7 @@ impl Default for Kept {
             zoom: 100,
             hidden: false,
             shortcut: SHORTCUT.to_owned(),
+            notify: true,
         }
     }
 }
@@ -90,6 +108,20 @@ impl Kept {
         self.height = within(self.height, &SIDES);
         self.zoom = within(self.zoom, &ZOOM);
         self
+    }
+
+    /// What of it the person may set.
+    pub fn settings(&self, autostart: bool) -> Settings {
+        let Kept { small, zoom, hidden, shortcut, notify, .. } = self.clone();
+        Settings { small, zoom, hidden, shortcut, notify, autostart }
+    }
+
+    /// As the person wants it now; the place of the window stays.
+    #[must_use]
+    pub fn with(self, wanted: &Settings) -> Kept {
+        let Settings { small, zoom, hidden, shortcut, notify, autostart: _ } = wanted.clone();
+        let shortcut = shortcut.chars().filter(|one| !one.is_control()).take(MAX_SHORTCUT).collect();
+        Kept { small, zoom, hidden, shortcut, notify, ..self }.bounded()
     }
 
     /// Writes the file, whole or not at all.
@@ -161,6 +193,24 @@ mod tests {
             assert!(kept == Kept::default() && told.is_some(), "{bad}");
             assert_eq!(std::fs::read_to_string(&file).unwrap(), bad);
         }
+    }
+
+    #[test]
+    fn what_is_set_in_the_window_is_bounded_and_leaves_its_place() {
+        let kept = Kept { at: Some((5, 7)), width: 900, ..Kept::default() };
+        let wanted = Settings {
+            small: true,
+            zoom: 9_999,
+            hidden: true,
+            shortcut: format!("a\n{}", "b".repeat(99)),
+            notify: false,
+            autostart: true,
+        };
+        let set = kept.clone().with(&wanted);
+        assert_eq!((set.at, set.width, set.zoom, set.small, set.notify), (kept.at, 900, 500, true, false));
+        assert_eq!(set.shortcut.len(), MAX_SHORTCUT);
+        assert_eq!(set.clone().with(&set.settings(false)), set);
+        assert!(serde_json::from_str::<Settings>(r#"{"small":true,"allow":true}"#).is_err());
     }
 
     #[test]

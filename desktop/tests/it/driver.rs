@@ -110,11 +110,38 @@ impl Driven {
         self.of("POST", &format!("/element/{element}/value"), &json!({"text": text}));
     }
 
+    /// Selects what has this value.
+    #[track_caller]
+    pub(crate) fn selects(&self, selector: &str, value: &str) {
+        until(&format!("{value} is selected"), || {
+            self.eval(&format!(
+                "const it = document.querySelector({}); if (!it || ![...it.options].some(one => one.value === {value})) return false; \
+                 it.value = {value}; it.dispatchEvent(new Event('change', {{bubbles: true}})); return true",
+                json!(selector),
+                value = json!(value)
+            )) == json!(true)
+        });
+    }
+
+    /// Puts a text in the place of what a field has, also in a window that is not seen, which gets no keys.
+    #[track_caller]
+    pub(crate) fn puts(&self, selector: &str, text: &str) {
+        until(&format!("{selector} has its text"), || {
+            self.eval(&format!(
+                "const it = document.querySelector({}); if (!it) return false; \
+                 Object.getOwnPropertyDescriptor(Object.getPrototypeOf(it), 'value').set.call(it, {}); \
+                 it.dispatchEvent(new Event('input', {{bubbles: true}})); return true",
+                json!(selector),
+                json!(text)
+            )) == json!(true)
+        });
+    }
+
     /// Begins a session with these words.
     #[track_caller]
     pub(crate) fn begins(&self, words: &str, folder: &std::path::Path) {
-        self.types("#first-folder", &folder.display().to_string());
-        self.types("#first", words);
+        self.puts("#first-folder", &folder.display().to_string());
+        self.puts("#first", words);
         self.presses("Begin", || self.element_count("#first") == 0);
     }
 
@@ -138,6 +165,37 @@ impl Driven {
                 done()
             }
         });
+    }
+
+    /// Shows how the window stands and starts.
+    #[track_caller]
+    pub(crate) fn opens_settings(&self) {
+        until("the settings are shown", || {
+            self.eval(
+                "const open = document.querySelector('[role=dialog] label'); \
+                 if (!open) document.querySelector('button[aria-label=Window]')?.click(); return open !== null",
+            ) == json!(true)
+        });
+    }
+
+    /// Switches one of the settings, until that shows.
+    #[track_caller]
+    pub(crate) fn switches(&self, words: &str, done: impl FnMut() -> bool) {
+        self.opens_settings();
+        self.eval(&format!(
+            "[...document.querySelectorAll('[role=dialog] label')].find(one => one.innerText.trim().startsWith({})).querySelector('input').click()",
+            json!(words)
+        ));
+        let shown = crate::world::waited(done);
+        assert!(shown, "{words:?} does not show; the window says\n{}", self.text());
+    }
+
+    /// Types into one of the settings in place of what is there, and sets it.
+    #[track_caller]
+    pub(crate) fn sets(&self, selector: &str, words: &str) {
+        self.opens_settings();
+        self.eval(&format!("document.querySelector({}).select()", json!(selector)));
+        self.types(selector, &format!("{words}\u{e007}"));
     }
 
     /// A picture of the page, as PNG in base64.

@@ -3,6 +3,9 @@
 
 #![cfg(target_os = "linux")]
 
+mod desk;
+mod desktop;
+mod document;
 mod driver;
 mod world;
 
@@ -101,13 +104,13 @@ fn a_second_start_goes_to_the_first_and_quitting_ends_no_session() {
     let window = world.window(&[]);
     window.begins("list files", &world.path("project"));
     until("a room", || !world.rooms().is_empty());
-    // As the person's own start would be, it is not driven.
-    let second = |words: &[&str]| {
-        world.command(SHELL).env_remove("TAURI_WEBVIEW_AUTOMATION").args(words).status().unwrap()
-    };
-    assert!(second(&[]).success());
-    assert!(second(&["--allow"]).code() == Some(2));
-    assert!(second(&["--quit"]).success());
+    until("the window is seen", || !world.windows().is_empty());
+    assert!(world.start(&["--hidden"]).success());
+    until("it is put aside", || world.windows().is_empty());
+    assert!(world.start(&[]).success());
+    until("it is seen again", || !world.windows().is_empty());
+    assert!(world.start(&["--allow"]).code() == Some(2));
+    assert!(world.start(&["--quit"]).success());
     until("the first has ended", || !world.runs(SHELL));
     assert_eq!(world.rooms().len(), 1);
 }

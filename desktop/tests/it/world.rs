@@ -1,10 +1,11 @@
 //! One person's desktop for one test: folders, a screen, a bus, and the programs that are started there.
 
+use crate::desk::Desk;
 use crate::driver::Driven;
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 pub(crate) const SHELL: &str = env!("CARGO_BIN_EXE_parlor-desktop");
@@ -38,6 +39,7 @@ pub(crate) struct World {
     display: String,
     bus: Child,
     bus_address: String,
+    manager: Child,
 }
 
 impl World {
@@ -65,7 +67,11 @@ impl World {
             .spawn()
             .unwrap();
         let bus_address = first_line(&mut bus);
-        World { folder, screen, display, bus, bus_address }
+        let mut manager = Command::new("openbox");
+        manager.env("DISPLAY", &display).env("HOME", folder.path().join("home"));
+        manager.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let manager = manager.spawn().unwrap();
+        World { folder, screen, display, bus, bus_address, manager }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -84,6 +90,22 @@ impl World {
         command.env("LIBGL_ALWAYS_SOFTWARE", "1").env("WEBKIT_DISABLE_COMPOSITING_MODE", "1");
         command.env("TAURI_WEBVIEW_AUTOMATION", "true").env("NO_AT_BRIDGE", "1").env("GDK_BACKEND", "x11");
         command
+    }
+
+    /// The tray and the notifications of this world, from now on.
+    pub(crate) fn desk(&self) -> Desk {
+        Desk::on(&self.bus_address)
+    }
+
+    /// A start by the person, which is not driven, until it has ended.
+    pub(crate) fn start(&self, words: &[&str]) -> ExitStatus {
+        self.command(SHELL).env_remove("TAURI_WEBVIEW_AUTOMATION").args(words).status().unwrap()
+    }
+
+    /// What the shell has kept.
+    pub(crate) fn kept(&self) -> Value {
+        let text = std::fs::read(self.path("config/desktop.json")).unwrap_or_default();
+        serde_json::from_slice(&text).unwrap_or_default()
     }
 
     /// The shell, to be driven.
@@ -138,7 +160,7 @@ impl World {
     }
 }
 
-fn parlor() -> String {
+pub(crate) fn parlor() -> String {
     std::env::var("PARLOR_BIN")
         .expect("PARLOR_BIN names the built program: `cargo xtask test --desktop` says so")
 }
@@ -154,7 +176,7 @@ fn first_line(child: &mut Child) -> String {
 impl Drop for World {
     fn drop(&mut self) {
         let _ = self.command(&parlor()).args(["down"]).output();
-        for child in [&mut self.screen, &mut self.bus] {
+        for child in [&mut self.manager, &mut self.screen, &mut self.bus] {
             let _ = child.kill();
             let _ = child.wait();
         }

@@ -5,7 +5,7 @@
 import type { Env, Socket, Subscription } from "./link";
 
 /** Asks the shell. */
-type Invoke = (command: string, args?: Record<string, unknown>) => Promise<unknown>;
+export type Invoke = (command: string, args?: Record<string, unknown>) => Promise<unknown>;
 
 interface Heard {
   lines: string[];
@@ -19,6 +19,33 @@ const LOST = 1006;
 export function shell(): Invoke | undefined {
   return (globalThis as { __TAURI_INTERNALS__?: { invoke?: Invoke } }).__TAURI_INTERNALS__?.invoke;
 }
+
+/** What the person may set of the window, as `crates/window/src/kept.rs` has it. */
+export interface WindowSettings {
+  small: boolean;
+  /** In percent. */
+  zoom: number;
+  hidden: boolean;
+  /** Empty for none. */
+  shortcut: string;
+  notify: boolean;
+  autostart: boolean;
+}
+
+export interface WindowStanding {
+  settings: WindowSettings;
+  /** Whether the desktop has a tray. */
+  tray: boolean;
+  /** Why no program has a shortcut here. */
+  no_shortcut: string | null;
+}
+
+export const windowSettings = {
+  read: (invoke: Invoke): Promise<WindowStanding> => invoke("settings") as Promise<WindowStanding>,
+  /** Fails with the reason, in words. */
+  set: (invoke: Invoke, wanted: WindowSettings): Promise<WindowStanding> =>
+    invoke("set_settings", { wanted }) as Promise<WindowStanding>,
+};
 
 /** A connection over the shell's channel. */
 export class WindowSocket implements Socket {

@@ -3,12 +3,14 @@
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { openRun, spent } from "../model/state";
+import { shell } from "../model/window";
 import { inField } from "./ask/dock";
 import { Devices } from "./chrome/devices";
 import { KeysPage } from "./chrome/keys";
 import { badge, Teller } from "./chrome/notify";
 import { Palette, type Act } from "./chrome/palette";
 import { nextScheme } from "./chrome/scheme";
+import { WindowPage } from "./chrome/window";
 import { connection, forgetAll, refused, toast, Toasts } from "./chrome/toasts";
 import { Banner, Blocked, Doubted, Newer, Role } from "./chrome/connection";
 import { folder, money } from "./common/format";
@@ -58,6 +60,9 @@ export function App({ world }: { world: World }) {
   const here = where(place.value);
   const [screen, setScreen] = useState<Screen | undefined>();
   const [palette, setPalette] = useState(false);
+  /** Where the page is in a window of the desktop shell: its settings are shown. */
+  const [standing, setStanding] = useState(false);
+  const desktop = shell();
   const [columns, setColumns] = useState({ fleet: true, side: true, drawer: false });
   const typed = useRef(0);
   /**
@@ -143,6 +148,7 @@ export function App({ world }: { world: World }) {
   const steady = useRef({
     begin: () => latest.current(),
     typed: () => typed.current,
+    window: () => setStanding(true),
   }).current;
   const beginsIn = here.at === "new" ? here.folder : undefined;
   const nextWaiting = (): void => {
@@ -154,7 +160,7 @@ export function App({ world }: { world: World }) {
   };
   const stop = (): void => void open?.send({ cancel: {} }).catch(refused);
   const held = useRef<{ g: number; escape: number; unsay: () => void }>({ g: 0, escape: 0, unsay: () => undefined });
-  const floats = palette || screen !== undefined;
+  const floats = palette || standing || screen !== undefined;
   useLayoutEffect(() => {
     const press = (event: KeyboardEvent): void => {
       const before = typed.current;
@@ -180,6 +186,7 @@ export function App({ world }: { world: World }) {
         if (floats || columns.drawer) {
           held.current.escape = 0;
           setPalette(false);
+          setStanding(false);
           setScreen(undefined);
           return setColumns({ ...columns, drawer: false });
         }
@@ -269,6 +276,9 @@ export function App({ world }: { world: World }) {
         ]
       : []),
     { kind: "do", name: "Switch colours", does: nextScheme },
+    ...(desktop
+      ? [{ kind: "do", name: "Window", words: "how it starts, shortcut, notifications", does: () => setStanding(true) }]
+      : []),
     { kind: "do", name: "Diffs unified or side by side", words: "d", does: switchSides },
     ...(open ? [] : [{ kind: "do", name: "All keys", words: "?", does: () => setScreen("keys") }]),
     ...(open && live(open)
@@ -424,7 +434,12 @@ export function App({ world }: { world: World }) {
         </main>
       ) : (
         <>
-          <Fleet fleet={fleet} current={here.at === "fleet" ? undefined : key} begin={steady.begin} />
+          <Fleet
+            fleet={fleet}
+            current={here.at === "fleet" ? undefined : key}
+            begin={steady.begin}
+            window={desktop && steady.window}
+          />
           {open ? (
             <SessionMain
               key={port.current?.screen}
@@ -461,6 +476,7 @@ export function App({ world }: { world: World }) {
           close={() => setPalette(false)}
         />
       )}
+      {standing && desktop && <WindowPage invoke={desktop} close={() => setStanding(false)} />}
       {screen === "keys" && <KeysPage close={() => setScreen(undefined)} />}
       {(!open || floats) && !blocked && <Toasts place="float" dialog={floats} />}
     </div>

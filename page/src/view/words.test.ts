@@ -273,7 +273,10 @@ describe("the composer", () => {
     expect(offered({ ...can, cancel: false }).some((slash) => slash.name === "stop")).toBe(false);
     expect(read("/rename a title", can)).toMatchObject({ rest: "a title" });
     // What is to be planned stays in the field, to be said once the mode is set.
-    expect(read("/plan move it", can)).toMatchObject({ slash: { name: "plan", does: { leaves: true } }, rest: "move it" });
+    expect(read("/plan move it", can)).toMatchObject({
+      slash: { name: "plan", does: { leaves: true } },
+      rest: "move it",
+    });
   });
 
   test("reads a line as the terminal does: what nobody knows is refused, a path and several lines are said", () => {

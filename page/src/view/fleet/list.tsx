@@ -26,9 +26,11 @@ export interface FleetProps {
   fleet: FleetPort;
   current: string | undefined;
   begin: () => void;
+  /** Shows how the window stands, where the page is in one; there the desktop tells who waits. */
+  window?: (() => void) | undefined;
 }
 
-export const Fleet = memo(function Fleet({ fleet, current, begin }: FleetProps) {
+export const Fleet = memo(function Fleet({ fleet, current, begin, window }: FleetProps) {
   const rows = fleet.rows.value;
   const role = fleet.role.value;
   const box = useRef<HTMLDivElement>(null);
@@ -111,7 +113,19 @@ export const Fleet = memo(function Fleet({ fleet, current, begin }: FleetProps) 
           <Icon name="plus" /> New session
         </button>
         <span class="grow" />
-        <Bell />
+        {window ? (
+          <button
+            type="button"
+            class="quiet"
+            aria-label="Window"
+            title="Window: how it starts, shortcut, notifications"
+            onClick={window}
+          >
+            <Icon name="settings" />
+          </button>
+        ) : (
+          <Bell />
+        )}
         <SchemeSwitch />
       </footer>
     </nav>
