@@ -40,7 +40,7 @@ const IDLE: &[&str] = &["color", "author", "version"];
 /// The word for the model of whoever uses it.
 const INHERIT: &str = "inherit";
 
-/// One sub-agent.
+/// Who is given a task, as a file or we ourselves describe them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SubAgent {
     pub(crate) name: String,
@@ -97,11 +97,12 @@ impl SubAgents {
         found
     }
 
-    /// The one of this name.
+    /// Who a call means; nobody where the model made the name up.
     pub(crate) fn named(&self, name: &str) -> Option<&SubAgent> {
         self.all.iter().find(|agent| agent.name == name)
     }
 
+    /// In the order in which the model is offered them.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.all.iter().map(|agent| agent.name.as_str())
     }

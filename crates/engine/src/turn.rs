@@ -96,7 +96,7 @@ pub(crate) struct Turn {
     pub(crate) sub_agents_room: Arc<tokio::sync::Semaphore>,
     /// Who can be given a task here, once it is known.
     pub(crate) sub_agents: Arc<SubAgents>,
-    /// Whose turn this is, where it is a sub-agent's.
+    /// Set in a turn that works on a task of another turn.
     pub(crate) sub_agent: Option<SubAgent>,
     /// The MCP servers that the turn has.
     pub(crate) project: Option<Arc<Project>>,

@@ -191,7 +191,7 @@ async fn program(asked: Check) -> anyhow::Result<Exit> {
 }
 
 /// Said where every scenario was skipped, or left open by the document.
-const NOTHING_JUDGED: &str = "nothing was judged, so nothing is known of this program\n\nhint: the reasons stand beside the scenarios; without \
+const NOTHING_JUDGED: &str = "nothing was judged, so nothing is known of this program\n\nhint: each scenario above says why; without \
     --only all are tried, and --tool-prompt, --slow-prompt and --consent-prompt say what this program acts on";
 
 async fn run(suite: &Suite, asked: &Check, expected: &Expected) -> anyhow::Result<CheckReport> {

@@ -48,7 +48,7 @@ pub struct Greeting {
 pub struct FolderNames(pub fn(&str) -> String);
 
 impl FolderNames {
-    /// The one name of this folder.
+    /// Follows its links, as the host does it: two names that lead to one place give the same.
     pub fn real(self, folder: &str) -> String {
         (self.0)(folder)
     }

@@ -77,6 +77,7 @@ impl Story {
         self.words.clear();
     }
 
+    /// Adds to what is shown of it, as long as there is room.
     pub(crate) fn says(&mut self, text: &str) {
         if self.words.len() + text.len() <= MAX_WORDS {
             self.words.push_str(text);

@@ -176,6 +176,7 @@ impl Turn {
         }
     }
 
+    /// Puts how far it is on the record, if there is anything to say.
     pub(super) async fn tell(&self, tool: ToolRunId, progress: Option<Progress>) {
         if let Some(progress) = progress {
             self.port.emit(Body::Tool(ToolEvent::Progress { tool, progress })).await;

@@ -42,7 +42,7 @@ impl Turn {
             match chosen.first().map(String::as_str) {
                 Some(BEGIN) => return self.begin_plan(&plan, plan != written).await,
                 Some(EDIT) => {
-                    let message = "What stands here when you are done is the plan.".to_owned();
+                    let message = "The text as you leave it is the plan.".to_owned();
                     let kind = AskKind::Edit { message, prefill: plan.clone() };
                     if let PersonReply::Said(Answer::Entered(text)) =
                         self.ask_about(("Edit the plan".to_owned(), kind)).await

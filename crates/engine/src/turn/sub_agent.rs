@@ -45,6 +45,7 @@ const BROKE: &str = "The sub-agent broke down; do it yourself, or give the task 
 pub(crate) struct StepBill(Mutex<Option<(StepId, Usage)>>);
 
 impl StepBill {
+    /// Another step of the parent is billed from here on.
     pub(super) fn begin(&self, step: StepId, usage: Usage) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((step, usage));
     }
@@ -58,6 +59,7 @@ impl StepBill {
         *bill
     }
 
+    /// Closes the bill; what the step cost with what its sub-agents spent in it.
     pub(super) fn end(&self) -> Option<Usage> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take().map(|(_, usage)| usage)
     }

@@ -2,6 +2,8 @@
 //!
 //! It is strict where the real hub is lenient: what the agent leaves open at the end of a turn is a failure.
 
+mod seen;
+
 use domain::ask::{Answer, AskKind, Closing, Scope};
 use domain::command::{Command, PromptOptions, Receipt, Refusal};
 use domain::content::{Input, Role, Usage};
@@ -18,11 +20,11 @@ use domain::secret::{Secrets, Veil};
 use domain::session::{ModelEntry, ModelRef, Policy};
 use domain::signal::{Signal, UiContext};
 use domain::state::{EntryKind, State};
-use domain::tool::{Progress, ToolOutcome, ToolResult, ToolRun};
+use domain::tool::{Progress, ToolResult, ToolRun};
 use domain::ui_files::{FileAnswer, FileRequest, UiFiles};
 use engine::{Agent, Config, ModelSource, ORDERS, REPORTS, Reported, Setup};
 use models::scripted::Scripted;
-use models::{ChatMessage, Model, ModelInfo, Price};
+use models::{Model, ModelInfo, Price};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -651,46 +653,6 @@ impl Bench {
         let session = self.session.clone();
         let order = Order::Consult { ticket: Ticket(7), session, command, grounds: Box::new(grounds) };
         self.order(order).await;
-    }
-
-    pub(crate) fn outcomes(&self) -> Vec<(String, ToolOutcome, String)> {
-        let ended = self.events.iter().filter_map(|event| match &event.body {
-            Body::Tool(ToolEvent::Ended { tool, outcome, result }) => {
-                let name = self.state.tool(*tool).unwrap().name.clone();
-                Some((name, outcome.clone(), result.text.clone()))
-            }
-            _ => None,
-        });
-        ended.collect()
-    }
-
-    pub(crate) fn count(&self, fits: impl Fn(&Body) -> bool) -> usize {
-        self.events.iter().filter(|event| fits(&event.body)).count()
-    }
-
-    /// What the model was told in its last request, message by message.
-    pub(crate) fn told(&self) -> Vec<String> {
-        let seen = self.model.seen();
-        let kind = |message: &ChatMessage| match message {
-            ChatMessage::User { .. } => "user",
-            ChatMessage::Assistant { .. } => "assistant",
-            ChatMessage::Tool { .. } => "tool",
-        };
-        seen.last().unwrap().messages.iter().map(|m| format!("{}: {}", kind(m), m.text())).collect()
-    }
-
-    pub(crate) fn system(&self) -> String {
-        self.model.seen().last().unwrap().system.clone().unwrap_or_default()
-    }
-
-    /// What the last request told beside the conversation at places of it, the oldest first.
-    pub(crate) fn notes(&self) -> Vec<String> {
-        let seen = self.model.seen();
-        let texts = seen.last().unwrap().messages.iter().filter_map(|message| match message {
-            ChatMessage::User { .. } => Some(message.text()),
-            ChatMessage::Assistant { .. } | ChatMessage::Tool { .. } => None,
-        });
-        texts.filter_map(|text| text.strip_prefix("[note from Parlor]\n").map(str::to_owned)).collect()
     }
 }
 
