@@ -99,10 +99,10 @@ fn passages(document: &str, section: &str) -> Vec<String> {
         return schema["$defs"].get(section).map(texts).into_iter().collect();
     }
     let lines: Vec<&str> = document.lines().collect();
-    let heading = |line: &str| {
+    fn heading(line: &str) -> Option<(usize, &str)> {
         let words = line.trim_start_matches('#');
         (words.len() < line.len() && words.starts_with(' ')).then(|| (line.len() - words.len(), words.trim()))
-    };
+    }
     let below = |fits: &dyn Fn(&str) -> bool, lines: &[&str]| -> Vec<Vec<String>> {
         let at = |at: usize| -> Option<Vec<String>> {
             let (depth, _) = heading(lines[at]).filter(|(_, words)| fits(words))?;
