@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 /// The MCP servers there are.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor mcp add weather -- uvx weather-server\n  parlor mcp add docs --url https://docs.example.org/mcp\n  parlor mcp import\n  parlor mcp list\n  parlor mcp approve weather --network\n  parlor mcp login docs\n  parlor mcp test weather\n  parlor mcp forget weather\n  parlor mcp remove weather\n\nSee parlor help extend."
+    after_help = "Examples:\n  parlor mcp add weather -- uvx weather-server\n  parlor mcp add docs --url https://docs.example.org/mcp\n  parlor mcp import\n  parlor mcp list\n  parlor mcp approve weather --network\n  parlor mcp login docs\n  parlor mcp logout docs\n  parlor mcp test weather\n  parlor mcp forget weather\n  parlor mcp remove weather\n\nSee parlor help extend."
 )]
 pub(crate) struct Mcp {
     #[command(subcommand)]

@@ -73,8 +73,7 @@ async fn a_login_lets_the_agent_in_is_renewed_and_widened_by_the_person_alone() 
     assert!(text.contains("parlor mcp login far"), "{text}");
     assert_eq!(town.count("/authorize"), 1, "no login begins on its own");
     log_in(&server, &dir).await.unwrap();
-    let asked =
-        town.requests().into_iter().filter(|request| request.target.starts_with("/authorize")).next_back();
+    let asked = town.requests().into_iter().rfind(|request| request.target.starts_with("/authorize"));
     assert!(asked.unwrap().target.contains("scope=read+write"), "what it had is asked for, too");
     assert!(matches!(begun(&server, &dir).await, Ok(BegunLogin::Needless)));
     assert_eq!(bench.run("put").await, TurnEnd::Done);

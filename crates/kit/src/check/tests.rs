@@ -93,7 +93,7 @@ fn what_a_scenario_quotes_stands_in_the_document_word_for_word() {
 }
 
 /// The part of a document that a citation names: below a heading of these words (`Done Response`), below that with this number
-/// (`section 4.1`), below the one with this number within another (`Protocol Rules 3`), or the definition of a schema.
+/// (`section 4.1`), with that heading itself, below the one with this number within another (`Protocol Rules 3`), or the definition of a schema.
 fn passages(document: &str, section: &str) -> Vec<String> {
     if let Ok(schema) = serde_json::from_str::<serde_json::Value>(document) {
         return schema["$defs"].get(section).map(texts).into_iter().collect();
@@ -110,7 +110,7 @@ fn passages(document: &str, section: &str) -> Vec<String> {
                 .iter()
                 .position(|line| heading(line).is_some_and(|(other, _)| other <= depth));
             let end = end.map_or(lines.len(), |end| at + 1 + end);
-            Some(lines[at + 1..end].iter().map(|line| (*line).to_owned()).collect())
+            Some(lines[at..end].iter().map(|line| (*line).to_owned()).collect())
         };
         (0..lines.len()).filter_map(at).collect()
     };
