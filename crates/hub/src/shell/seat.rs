@@ -85,6 +85,8 @@ pub(super) struct Seat {
     watcher: Option<JoinSet<()>>,
     /// It was not yet told where it begins.
     starting: bool,
+    /// How it was told last that the way to the runtime is.
+    way: Option<LinkState>,
 }
 
 enum Kind {
@@ -146,11 +148,18 @@ impl Seat {
             told: BTreeMap::new(),
             watcher: None,
             starting: false,
+            way: None,
         }
     }
 
     /// Adds something to tell; `false` when too much waits already.
     pub(super) fn push(&mut self, tell: Tell) -> bool {
+        // Who connects while it happens would hear it twice.
+        if let Tell::Link(state) = &tell
+            && self.way.replace(state.clone()).as_ref() == Some(state)
+        {
+            return true;
+        }
         // Merged only while the link is slow: a UI that keeps up sees the stream as it was.
         let tell = if self.watcher.is_some() { self.join(tell) } else { Some(tell) };
         if let Some(tell) = tell {
