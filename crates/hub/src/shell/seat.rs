@@ -87,8 +87,6 @@ pub(super) struct Seat {
     watcher: Option<JoinSet<()>>,
     /// It was not yet told where it begins.
     starting: bool,
-    /// How it was told last that the way to the runtime is.
-    way: Option<LinkState>,
 }
 
 enum Kind {
@@ -150,16 +148,15 @@ impl Seat {
             told: BTreeMap::new(),
             watcher: None,
             starting: false,
-            way: None,
         }
     }
 
     /// Adds something to tell; `false` when too much waits already.
     pub(super) fn push(&mut self, tell: Tell) -> bool {
         // Who connects while it happens would hear it twice.
-        if let Tell::Link(state) = &tell
-            && self.way.replace(state.clone()).as_ref() == Some(state)
-        {
+        let is_same =
+            |before: &Tell| matches!((before, &tell), (Tell::Link(one), Tell::Link(other)) if one == other);
+        if matches!(tell, Tell::Link(_)) && self.waiting.iter().any(is_same) {
             return true;
         }
         // Merged only while the link is slow: a UI that keeps up sees the stream as it was.

@@ -529,7 +529,9 @@ fn a_runtime_that_is_none_is_told_to_the_ui_over_every_pair() {
                 heard.extend(bridged.quiet(START_TIMEOUT).await.0);
             }
             let words = |line: &Value| {
-                ["runtime", "agent is gone"].iter().any(|word| line.to_string().contains(word))
+                ["runtime", "agent is gone", "backend is gone"]
+                    .iter()
+                    .any(|word| line.to_string().contains(word))
             };
             let told = heard.iter().any(words);
             let is_greeting = |line: &Value| {

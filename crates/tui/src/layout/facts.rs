@@ -59,7 +59,7 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
     ];
     // Its own programs go to the session by that name.
     let named_there = state.settings.origin.as_ref().and_then(|origin| origin.session.as_deref());
-    facts.extend(named_there.map(|name| ("named there", clean_line(name))));
+    facts.extend(named_there.map(|name| ("its id", clean_line(name))));
     facts.extend(seen.model_name().map(|model| ("model", clean_line(&model))));
     let theirs = seen.abilities.menu.options.iter().filter(|option| option.kind != OptionKind::Model);
     facts
