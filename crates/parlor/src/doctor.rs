@@ -42,7 +42,7 @@ pub(crate) async fn doctor(launch: &Launch) -> anyhow::Result<Exit> {
     match paths::data() {
         Ok(data) => {
             say("data", &path_text::write(&data));
-            well &= kept::store(&data);
+            well &= kept::place(launch, &data);
             servers(&config, &data, &work_dir);
             hooks(&config, &data, &work_dir);
             skills(&config, &work_dir);

@@ -17,4 +17,5 @@ mod new;
 mod pages;
 mod release;
 mod screens;
+mod team;
 mod usages;
