@@ -2,6 +2,7 @@
 //! person agreed once.
 
 mod login;
+mod serve;
 
 use crate::aloud;
 use crate::exit::{self, Exit};
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// The MCP servers there are.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor mcp add weather -- uvx weather-server\n  parlor mcp add docs --url https://docs.example.org/mcp\n  parlor mcp import\n  parlor mcp list\n  parlor mcp approve weather --network\n  parlor mcp login docs\n  parlor mcp logout docs\n  parlor mcp test weather\n  parlor mcp log weather\n  parlor mcp forget weather\n  parlor mcp remove weather\n\nSee parlor help extend."
+    after_help = "Examples:\n  parlor mcp add weather -- uvx weather-server\n  parlor mcp add docs --url https://docs.example.org/mcp\n  parlor mcp import\n  parlor mcp list\n  parlor mcp approve weather --network\n  parlor mcp login docs\n  parlor mcp logout docs\n  parlor mcp test weather\n  parlor mcp log weather\n  parlor mcp serve\n  parlor mcp forget weather\n  parlor mcp remove weather\n\nSee parlor help extend."
 )]
 pub(crate) struct Mcp {
     #[command(subcommand)]
@@ -88,6 +89,8 @@ enum McpCommand {
         /// The server's name in the settings.
         name: String,
     },
+    /// Be an MCP server: other agents begin sessions here, speak in them, wait and read. Answers to questions stay yours.
+    Serve,
 }
 
 /// What a server may do beside reading the project and writing in its own cache.
@@ -147,6 +150,9 @@ fn may(reach: &Reach) -> String {
 
 /// Lists, adds, removes, approves or tries servers.
 pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
+    if matches!(asked.what, Some(McpCommand::Serve)) {
+        return serve::serve(launch.clone()).await;
+    }
     let mut config = aloud::settings();
     let (data, work_dir) = (paths::data()?, aloud::work_dir(launch, &mut config)?);
     let (servers, troubles) = mcp::servers(&config, &data, &work_dir);
@@ -263,6 +269,8 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
                 )),
             }
         }
+        // Begun before anything is read here.
+        McpCommand::Serve => {}
     }
     Ok(Exit::Done)
 }
