@@ -164,7 +164,7 @@ fn unknown_server(
     if tools.is_empty() {
         return None;
     }
-    let (servers, _) = engine::mcp::servers(config, data, work_dir.workspace.as_deref().ok());
+    let (servers, _) = engine::mcp::servers(config, data, work_dir);
     let names: Vec<&str> = servers.iter().map(|listed| listed.entry.name.as_str()).collect();
     let known = |tool: &&str| names.iter().any(|name| tool.starts_with(&format!("mcp__{name}__")));
     let unknown = tools.into_iter().find(|tool| !known(tool))?;
@@ -222,7 +222,7 @@ fn assemble_with(
     let (orders, ordered) = mpsc::channel(ORDERS);
     let (reports, reported) = mpsc::channel(REPORTS);
     let (toolbox, data, guard) = (Toolbox::standard(), data.to_owned(), guard::of(&config));
-    let menu = engine::menu(&config, work_dir);
+    let menu = engine::menu(&config, &data, work_dir);
     let setup = engine::Setup {
         models,
         toolbox,

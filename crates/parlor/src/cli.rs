@@ -304,7 +304,7 @@ pub(crate) enum Sub {
     Check(crate::check::CheckArgs),
     New(crate::new::New),
     Tour(crate::tour::Tour),
-    /// List, add, remove, approve and test MCP servers.
+    /// List, add, remove, approve and test MCP servers, or be one.
     Mcp(crate::mcp::Mcp),
     Hooks(crate::hooks::Hooks),
     /// List the skills that a prompt can pull in with `$name`.

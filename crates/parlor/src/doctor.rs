@@ -228,7 +228,7 @@ fn set(config: &Config, told: &[String], launch: &Launch) -> bool {
 }
 
 fn servers(config: &Config, data: &Path, work_dir: &WorkDir) {
-    let (servers, troubles) = engine::mcp::servers(config, data, work_dir.workspace.as_deref().ok());
+    let (servers, troubles) = engine::mcp::servers(config, data, work_dir);
     if servers.is_empty() && troubles.is_empty() {
         say("mcp", "no servers (`parlor mcp add` adds one)");
     }

@@ -106,7 +106,8 @@ const HEEDED: &[(&str, &[&str])] = &[
     ("trace", &[]),
     ("check", &[]),
     ("hooks", PLACE),
-    ("mcp", PLACE),
+    // The last three for `serve`.
+    ("mcp", &["cwd", "workspace", "model", "policy", "ephemeral"]),
     ("skills", PLACE),
     ("rules", PLACE),
     ("prompt", &["model", "cwd", "workspace", "fetch"]),

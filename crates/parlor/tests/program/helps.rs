@@ -40,6 +40,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("parlor man run | man -l -", "another program"),
     ("parlor mcp login docs", "a browser"),
     ("parlor mcp test weather", "another program"),
+    ("parlor mcp serve", "a server"),
     ("parlor check agent", "minutes"),
     ("parlor check agent --day", "minutes"),
     ("parlor check --dialect nous …", "minutes"),

@@ -13,6 +13,7 @@ mod found;
 mod helps;
 mod hints;
 mod last_words;
+mod mcp_serve;
 mod new;
 mod pages;
 mod release;

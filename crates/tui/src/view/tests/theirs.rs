@@ -287,6 +287,7 @@ fn with_menu() -> Abilities {
                 vec![choice("on", "on", ""), choice("off", "off", "")],
             ),
         ],
+        ..AgentMenu::default()
     };
     Abilities { menu: menu.into(), models: true, set_model: true, extensions: true, ..theirs(true) }
 }
