@@ -174,7 +174,7 @@ pub const ACTIONS: &[Named] = &[
         Action::NextPolicy,
         "next-policy",
         &["backtab"],
-        "the next policy: what may run without asking (never full: /policy full)",
+        "the next mode: how much runs without asking (never full: /mode full)",
     ),
     named(Action::LessEffort, "less-effort", &["alt-,"], "the model thinks less"),
     named(Action::MoreEffort, "more-effort", &["alt-."], "the model thinks more"),

@@ -343,7 +343,7 @@ fn modes_and_options_of_an_agent_are_chosen_by_their_names() {
     assert_eq!(sent_texts(&mut stage), [r#"option {"id":"mode","value":"plan"}"#]);
     stage.ui.keys("/mode plan<enter>");
     assert_eq!(sent_texts(&mut stage), [r#"option {"id":"mode","value":"plan"}"#]);
-    stage.ui.keys("/mode steer all<enter>");
+    stage.ui.keys("/queue steer all<enter>");
     assert!(sent_texts(&mut stage)[0].contains("SetMode"), "our queue has its modes still");
     stage.ui.keys("/options<enter>");
     let screen = stage.ui.screen();
