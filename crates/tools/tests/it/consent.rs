@@ -351,7 +351,7 @@ fn risks_are_told_with_their_reasons() {
         ("npm install", Risk::High, "network"),
         ("apt install x", Risk::High, "changes the system"),
         ("rm a.txt", Risk::High, "deletes"),
-        ("cp a.txt /tmp/x", Risk::High, "outside the workspace"),
+        ("cp a.txt /tmp/x", Risk::High, "outside the project"),
         ("cp a.txt .git/hooks/x", Risk::High, "other programs execute or obey"),
         ("./unknown", Risk::High, "anything"),
         ("printf x", Risk::Low, ""),
