@@ -166,7 +166,7 @@ pub const ACTIONS: &[Named] = &[
     named(Action::PromptUp, "prompt-up", &["ctrl-up"], "to your prompt above"),
     named(Action::PromptDown, "prompt-down", &["ctrl-down"], "to your prompt below"),
     named(Action::Search, "search", &["ctrl-f"], "finds words; Enter goes on to the older one"),
-    named(Action::Queue, "queue", &["ctrl-q"], "what is queued: edit it or drop it"),
+    named(Action::Queue, "queue", &["ctrl-q"], "what is queued: edit it or delete it"),
     named(Action::Sessions, "sessions", &["ctrl-x"], "all sessions: go on with one, or delete it"),
     named(Action::NextSession, "next-session", &["alt-]"], "the next open session"),
     named(Action::PreviousSession, "previous-session", &["alt-["], "the open session before"),
