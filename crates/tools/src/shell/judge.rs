@@ -388,8 +388,8 @@ impl Judge<'_> {
             // Nobody knows what it leaves behind.
             self.out.reversible = false;
             (Risk::Medium, reason)
-        } else if matches!(name, "sh" | "bash" | "dash" | "ash" | "zsh") {
-            (Risk::High, format!("`{name}` can run any command"))
+        } else if table::RUNS_SCRIPTS.contains(&name) {
+            (Risk::High, format!("`{name}` can do anything"))
         } else {
             (Risk::High, format!("unknown command: `{name}`"))
         };
