@@ -78,11 +78,6 @@ fn commands_say_what_they_mean() {
         ("/budget cost 2.5", Command::Session(SessionCommand::SetBudget { budget: COST })),
         ("/budget off", Command::Session(SessionCommand::SetBudget { budget: Budget::OFF })),
         ("/effort auto", Command::Session(SessionCommand::SetEffort { effort: None })),
-        ("/mode ask", Command::Session(SessionCommand::SetPolicy { policy: Policy::Ask })),
-        (
-            "/queue follow-up one",
-            Command::Queue(QueueCommand::SetMode { kind: QueueKind::FollowUp, mode: Mode::OneAtATime }),
-        ),
         (
             "/mode steer all",
             Command::Queue(QueueCommand::SetMode { kind: QueueKind::Steer, mode: Mode::All }),
