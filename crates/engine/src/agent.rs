@@ -432,7 +432,7 @@ fn moved(place: &ToolContext, cwd: Option<&str>) -> Result<ToolContext, String> 
         return Ok(place.clone());
     };
     if !place.root().is_some_and(|root| real.starts_with(root)) {
-        return Err(stays("lies outside of the workspace"));
+        return Err(stays("lies outside the project"));
     }
     place.at(&real).map_err(|error| stays(&format!("cannot be used ({error})")))
 }
@@ -451,7 +451,7 @@ mod tests {
         let at = |cwd: &std::path::Path| moved(&place, Some(&path_text::write(cwd)));
         assert_eq!(at(&sub).unwrap().workdir(), sub.canonicalize().unwrap());
         for cwd in [outside.path().to_owned(), inside.path().join("out")] {
-            assert!(at(&cwd).unwrap_err().contains("outside of the workspace"), "{}", cwd.display());
+            assert!(at(&cwd).unwrap_err().contains("outside the project"), "{}", cwd.display());
         }
         for cwd in [None, Some("sub"), Some("/nowhere/at/all")] {
             assert_eq!(moved(&place, cwd).unwrap().workdir(), place.workdir(), "{cwd:?}");

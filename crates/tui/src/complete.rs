@@ -192,7 +192,7 @@ mod tests {
             ("/model x", Some((Kind::Argument, 7, "x"))),
             ("/theme ", Some((Kind::Argument, 7, ""))),
             ("/theme dark ", None),
-            ("/mode steer o", Some((Kind::Argument, 12, "o"))),
+            ("/queue steer o", Some((Kind::Argument, 13, "o"))),
             ("/rename x", None),
             ("/compact see @src", Some((Kind::File, 13, "src"))),
             ("say /theme ", None),
