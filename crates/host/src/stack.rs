@@ -69,7 +69,7 @@ impl OwnStack {
         };
         Some(format!(
             "warning: {} lies where commands of the agent may write ({which}): one could move the socket away and listen in its \
-             place. UIs of Parlor's refuse to talk to it, others do not. Name a place in a folder of your own outside, of mode 0700",
+             place, which UIs of Parlor's notice and others do not. Name a place in a folder of your own outside, of mode 0700",
             path_text::write(&socket)
         ))
     }

@@ -296,7 +296,7 @@ impl Turn {
             run: parent.run,
             turn,
             ids,
-            context: state.context_path().into_iter().cloned().collect(),
+            context: state.context_path().into_iter().cloned().map(Arc::new).collect(),
             tools: Vec::new(),
             input: Input::text(prompt),
             options: PromptOptions { offers: Vec::new(), ..parent.options.clone() },

@@ -649,7 +649,8 @@ mod tests {
         let (code, text) = (String::new(), "x".repeat(bytes));
         let kind = EntryKind::Notice { level: Level::Info, code, text, run: None };
         let mut state = Box::new(State::new());
-        state.entries.insert(EntryId(1), Entry { id: EntryId(1), parent: None, at: Millis(1), kind });
+        let entry = Entry { id: EntryId(1), parent: None, at: Millis(1), kind };
+        state.entries.insert(EntryId(1), Arc::new(entry));
         Request::Export { session: SessionId::from_number(1), state, format: ExportFormat::Jsonl }
     }
 
