@@ -19,7 +19,6 @@ mod read_only;
 mod reading;
 mod rescue;
 mod room;
-mod rows;
 mod salvage;
 mod schema;
 mod session;

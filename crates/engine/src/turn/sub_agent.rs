@@ -258,6 +258,7 @@ impl Turn {
             denials: Denials::default(),
             repeats: Repeats::default(),
             servers: self.servers.clone(),
+            server_notes: self.server_notes.clone(),
             is_headless: self.is_headless,
             servers_within: self.servers_within,
             answer_schema: None,

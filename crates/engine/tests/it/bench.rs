@@ -603,10 +603,11 @@ impl Bench {
     }
 
     /// The same, and waits until the agent is over.
-    pub(crate) async fn end(self) {
-        let Bench { orders, reports, agent, .. } = self;
+    pub(crate) async fn end(self) -> tempfile::TempDir {
+        let Bench { orders, reports, agent, dir, .. } = self;
         drop((orders, reports));
         agent.await.unwrap();
+        dir
     }
 
     /// A whole run.

@@ -79,8 +79,8 @@ pub(super) struct Round<'a> {
 /// One UI as the hub sees it.
 pub(super) struct Seat {
     kind: Kind,
-    waiting: VecDeque<Tell>,
-    waiting_bytes: usize,
+    pub(super) waiting: VecDeque<Tell>,
+    pub(super) waiting_bytes: usize,
     /// Up to where each session was told; an attach tells the state, so older events that still wait are skipped.
     told: BTreeMap<SessionId, Seq>,
     /// Watches for room, while there is none.
@@ -609,7 +609,7 @@ fn tell_local(news: &mpsc::Sender<News>, core: &Core, ui: UiId, tell: Tell) -> b
 }
 
 /// About how much room it takes while it waits.
-fn size(tell: &Tell) -> usize {
+pub(super) fn size(tell: &Tell) -> usize {
     let text = match tell {
         Tell::Event(_, event) => event.body.weight(),
         Tell::Signal(_, signal) => signal.weight(),

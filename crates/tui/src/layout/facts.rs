@@ -64,7 +64,7 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
     let theirs = seen.abilities.menu.options.iter().filter(|option| option.kind != OptionKind::Model);
     facts
         .extend(theirs.map(|option| ("option", clean_line(&format!("{}: {}", option.name, option.shown())))));
-    facts.extend(policy_told(seen).map(|policy| ("policy", policy)));
+    facts.extend(policy_told(seen).map(|policy| ("mode", policy)));
     let (runs, tools) = (counted(stats.runs, "run"), counted(stats.tools, "tool run"));
     facts.push(("messages", format!("{} in {runs}, {tools}", stats.messages)));
     // What nobody told is left out: it is not zero.

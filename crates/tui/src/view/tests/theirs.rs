@@ -299,6 +299,7 @@ fn with_menu() -> Abilities {
                 vec![choice("on", "on", ""), choice("off", "off", "")],
             ),
         ],
+        ..AgentMenu::default()
     };
     Abilities { menu: menu.into(), models: true, set_model: true, extensions: true, ..theirs(true) }
 }
@@ -355,8 +356,11 @@ fn modes_and_options_of_an_agent_are_chosen_by_their_names() {
     assert_eq!(sent_texts(&mut stage), [r#"option {"id":"mode","value":"plan"}"#]);
     stage.ui.keys("/mode plan<enter>");
     assert_eq!(sent_texts(&mut stage), [r#"option {"id":"mode","value":"plan"}"#]);
-    stage.ui.keys("/mode steer all<enter>");
-    assert!(sent_texts(&mut stage)[0].contains("SetMode"), "our queue has its modes still");
+    for (line, sets) in [("/queue steer all", 1), ("/mode steer all", 1), ("/queue one", 2)] {
+        stage.ui.keys(&format!("{line}<enter>"));
+        let sent = sent_texts(&mut stage);
+        assert!(sent.len() == sets && sent[0].contains("SetMode"), "our queue has its modes still: {sent:?}");
+    }
     stage.ui.keys("/options<enter>");
     let screen = stage.ui.screen();
     for word in ["Mode", "Always ask", "Haiku 5", "Fast mode"] {
