@@ -177,7 +177,7 @@ impl Server {
 }
 
 impl NamedPrompt {
-    /// Who has it.
+    /// Named as its tools are: by what the file calls it.
     pub(crate) fn server(&self) -> &str {
         &self.server.listed.entry.name
     }
@@ -217,7 +217,7 @@ impl NamedResource {
         format!("{}:{}", self.server.listed.entry.name, self.uri)
     }
 
-    /// Who has it.
+    /// Named as its tools are: by what the file calls it.
     pub(crate) fn server(&self) -> &str {
         &self.server.listed.entry.name
     }
