@@ -27,6 +27,7 @@ pub(crate) struct NamedPrompt {
     pub(crate) given: Vec<(String, String)>,
 }
 
+/// What stands behind an `@` and is no file: it is asked of the server, never read here.
 pub(crate) struct NamedResource {
     server: Arc<Server>,
     pub(crate) uri: String,
