@@ -8,8 +8,6 @@
 mod fill;
 mod seen;
 
-pub(crate) use fill::words;
-
 use crate::config::{Config, WorkDir};
 use crate::skills::front_matter;
 use crate::text_sources::{TextSources, read_text};

@@ -38,6 +38,7 @@ mod text_sources;
 mod tool_search;
 mod turn;
 mod usage;
+mod words;
 
 pub use agent::{Agent, ORDERS};
 pub use briefing::branch;

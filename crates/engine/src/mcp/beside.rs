@@ -128,7 +128,7 @@ impl OfferedPrompt {
     pub(crate) fn arguments_in(&self, behind: &str) -> Vec<(String, String)> {
         let names: Vec<&str> = self.arguments.iter().map(|one| one.name.as_str()).collect();
         let (mut given, mut loose): (Vec<(String, String)>, Vec<String>) = (Vec::new(), Vec::new());
-        for word in crate::custom_commands::words(behind) {
+        for word in crate::words::words(behind) {
             match word.split_once('=').filter(|(name, _)| names.contains(name)) {
                 Some((name, value)) => given.push((name.to_owned(), value.to_owned())),
                 None => loose.push(word),

@@ -27,6 +27,7 @@ pub(crate) struct NamedPrompt {
     pub(crate) given: Vec<(String, String)>,
 }
 
+/// What stands behind an `@` and is no file: it is asked of the server, never read here.
 pub(crate) struct NamedResource {
     server: Arc<Server>,
     pub(crate) uri: String,
@@ -177,7 +178,7 @@ impl Server {
 }
 
 impl NamedPrompt {
-    /// Who has it.
+    /// Named as its tools are: by what the file calls it.
     pub(crate) fn server(&self) -> &str {
         &self.server.listed.entry.name
     }
@@ -217,7 +218,7 @@ impl NamedResource {
         format!("{}:{}", self.server.listed.entry.name, self.uri)
     }
 
-    /// Who has it.
+    /// Named as its tools are: by what the file calls it.
     pub(crate) fn server(&self) -> &str {
         &self.server.listed.entry.name
     }
