@@ -250,6 +250,7 @@ impl Agent {
         let (asked, steered, calls) = (seat.asked.clone(), seat.steered.clone(), seat.calls.clone());
         calls.begin();
         let (secrets, cache) = (seat.secrets.clone(), seat.cache.clone());
+        let server_notes = seat.server_notes.clone();
         let (place, grants) = match moved(&seat.place, brief.ui_context.cwd.as_deref()) {
             Ok(place) => (place, seat.grants.clone()),
             Err(why) => {
@@ -298,6 +299,7 @@ impl Agent {
                 brief.attended && !self.setup.config.is_headless,
             ),
             servers: self.servers.clone(),
+            server_notes,
             is_headless: self.setup.config.is_headless,
             servers_within: self.setup.config.servers_within,
             answer_schema: self.setup.config.answer_schema.clone(),
@@ -393,6 +395,7 @@ impl Agent {
                     .with_data(&self.setup.data),
                 secrets,
                 cache: CacheMeter::default(),
+                server_notes: crate::mcp::ServerNotes::default(),
                 trouble,
                 unmoved: None,
                 under_way: None,

@@ -2,6 +2,7 @@
 
 use super::*;
 use domain::event::SessionEvent;
+use domain::origin::{Origin, RuntimePlace};
 use domain::port::Abilities;
 use domain::session::Policy;
 
@@ -12,6 +13,17 @@ fn theirs(consent: bool) -> Abilities {
 
 fn chosen(stage: &mut AttachedUi, policy: Policy) {
     stage.happen(Body::Session(SessionEvent::PolicyChosen { policy }));
+}
+
+#[test]
+fn the_name_that_its_own_programs_know_the_session_by_is_told() {
+    let mut stage = AttachedUi::on(theirs(true), 100, 30);
+    let place = RuntimePlace::Socket { path: "/run/core.sock".into() };
+    let origin = Origin { dialect: "nous".into(), place, session: Some("sess-1794912991550264535".into()) };
+    stage.happen(Body::Session(SessionEvent::CameFrom { origin }));
+    stage.ui.keys("/status<enter>");
+    let screen = stage.ui.screen();
+    assert!(screen.contains("sess-1794912991550264535"), "{screen}");
 }
 
 #[test]
@@ -287,6 +299,7 @@ fn with_menu() -> Abilities {
                 vec![choice("on", "on", ""), choice("off", "off", "")],
             ),
         ],
+        ..AgentMenu::default()
     };
     Abilities { menu: menu.into(), models: true, set_model: true, extensions: true, ..theirs(true) }
 }
