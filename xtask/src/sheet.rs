@@ -128,18 +128,23 @@ fn html(page: &[(String, String)]) -> String {
     for (name, what) in SCENES {
         let _ = writeln!(sheet, "<section><h2>{what}</h2>");
         for (colour, words) in COLOURS {
-            figure(&mut sheet, (&format!("terminal/{name}-{WIDE}-{colour}.svg"), "wide"), words);
+            figure(&mut sheet, (format!("terminal/{name}-{WIDE}-{colour}.svg").as_str(), "wide"), words);
         }
         if ON_NARROW.contains(name) {
             for (colour, words) in COLOURS {
-                figure(&mut sheet, (&format!("terminal/{name}-{NARROW}-{colour}.svg"), "narrow"), words);
+                figure(
+                    &mut sheet,
+                    (format!("terminal/{name}-{NARROW}-{colour}.svg").as_str(), "narrow"),
+                    words,
+                );
             }
         }
         sheet.push_str("</section>\n");
     }
     let _ = writeln!(sheet, "<section><h2>The page</h2>");
     for (file, words) in page {
-        figure(&mut sheet, (file, if file.contains("/390-") { "narrow" } else { "wide" }), words);
+        let class = if file.contains("/390-") { "narrow" } else { "wide" };
+        figure(&mut sheet, (file.as_str(), class), words);
     }
     sheet.push_str("</section>\n");
     sheet
