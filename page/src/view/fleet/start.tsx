@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { usual as setInWindow } from "../../model/window";
 import { Icon } from "../common/icon";
 import type { Beginning, FleetPort, SessionPort, StartInfo } from "../ports";
 import { Coded } from "../text/seen";
@@ -12,7 +13,7 @@ import { folders } from "./groups";
 /** What is being written; kept when one looks elsewhere in between. */
 export const firstWords = signal("");
 /** What the server tells of a start, once it has. */
-const told = signal<StartInfo | undefined>(undefined);
+export const startInfo = signal<StartInfo | undefined>(undefined);
 /** The folder that the person chose, and the one that was offered then: another `parlor web` offers another one. */
 const KEPT = "folder";
 
@@ -79,11 +80,15 @@ interface StartProps {
 
 export function Start({ fleet, folder, model, trouble, writes = false }: StartProps) {
   const known = folders(fleet.rows.value, "");
-  const info = told.value;
+  const info = startInfo.value;
   const offered = info?.cwd ?? undefined;
-  const usual = folder ?? keptFolder(offered) ?? offered ?? known[0] ?? "";
+  const set = setInWindow.value;
+  const usual = folder ?? (set?.folder || keptFolder(offered)) ?? offered ?? known[0] ?? "";
   const [place, setPlace] = useState(usual);
-  const [chosen, setChosen] = useState(model ?? "");
+  const [choice, setChosen] = useState(model);
+  /** An agent that was set for all sessions and cannot be begun is said, and another one has to be chosen. */
+  const missing = info && set?.agent && !info.agents?.includes(set.agent) ? set.agent : undefined;
+  const chosen = choice ?? (set?.agent ? AGENT + set.agent : "");
   const touched = useRef(folder !== undefined);
   const words = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
@@ -91,7 +96,7 @@ export function Start({ fleet, folder, model, trouble, writes = false }: StartPr
   }, [usual]);
   const up = fleet.connection.value.is === "up";
   useEffect(() => {
-    if (up) void fleet.look?.({ start: true }).then((start) => void (told.value = start), forget);
+    if (up) void fleet.look?.({ start: true }).then((start) => void (startInfo.value = start), forget);
   }, [up]);
   useEffect(() => {
     if (trouble !== undefined) document.getElementById("first-folder")?.focus();
@@ -99,7 +104,7 @@ export function Start({ fleet, folder, model, trouble, writes = false }: StartPr
   }, [trouble]);
   const begin = (form: HTMLFormElement): void => {
     const first = firstWords.value.trim();
-    if (first === "" || !form.reportValidity()) return;
+    if (first === "" || chosen === AGENT + missing || !form.reportValidity()) return;
     const cwd = place.trim().replace(/(?<=.)\/+$/, "");
     if (touched.current && cwd !== "") keepFolder(cwd, offered);
     beginWith({ words: first, ...(cwd === "" ? {} : { cwd }), ...answerer(chosen) });
@@ -143,6 +148,11 @@ export function Start({ fleet, folder, model, trouble, writes = false }: StartPr
           <label class="soft start-model">
             <span>{visible(info.agent)} with</span>
             <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
+              {missing !== undefined && (
+                <option value={AGENT + missing} disabled>
+                  {visible(missing)}
+                </option>
+              )}
               <option value="">{info.model ? visible(info.model) : "the usual model"}</option>
               {info.models
                 .filter((name) => name !== info.model)
@@ -163,10 +173,16 @@ export function Start({ fleet, folder, model, trouble, writes = false }: StartPr
             </select>
           </label>
         )}
-        <button type="submit" class="send" disabled={firstWords.value.trim() === ""}>
+        <button type="submit" class="send" disabled={firstWords.value.trim() === "" || chosen === AGENT + missing}>
           <Icon name="send" /> Begin
         </button>
       </div>
+      {missing !== undefined && chosen === AGENT + missing && (
+        <p class="risk start-trouble" role="alert">
+          {visible(missing)}, the agent of your window's settings, cannot be begun here: choose another one, or run{" "}
+          <code>parlor attach {visible(missing)}</code> once in a terminal, which asks you about its command.
+        </p>
+      )}
       {trouble !== undefined && (
         <p class="risk start-trouble" id="no-folder" role="alert">
           <Coded text={trouble} />
