@@ -136,6 +136,7 @@ impl Shell {
         tasks.spawn_on(telling, runtime.inner());
     }
 
+    /// Seen, in front, and with the focus: whoever sits there sees what happens in it.
     pub(crate) fn is_looked_at(&self) -> bool {
         self.window().is_some_and(|window| {
             window.is_visible().unwrap_or_default()
@@ -230,7 +231,7 @@ impl Shell {
         Ok(())
     }
 
-    /// The picture in the clipboard, if there is one.
+    /// What is pasted where the view pastes nothing by itself.
     pub(crate) async fn clipboard_picture(&self) -> Result<Vec<u8>, String> {
         clipboard::picture(&self.app).await
     }

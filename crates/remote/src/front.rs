@@ -59,6 +59,8 @@ pub struct Approach<'a> {
     pub leash: Option<LeashWish>,
     /// Who listens in on the link.
     pub listening: Option<Listening>,
+    /// In a room nobody sees what the program writes beside its answers: it goes into the log, and how it ended is told by the hub.
+    pub in_room: bool,
 }
 
 /// Whether somebody sits there.
@@ -203,7 +205,7 @@ impl Front {
             RuntimeAddress::Socket(_) => None,
         };
         let place = going_on(dialect, place, approach.begin);
-        let heard = matches!(approach.person, Person::Among { .. }).then(|| log.clone());
+        let heard = approach.in_room.then(|| log.clone());
         let mut leashed = match (&approach.leash, &place) {
             (None, _) => None,
             (Some(wish), RuntimeAddress::Command(command))
@@ -266,7 +268,7 @@ impl Front {
         keeping: Option<(Box<dyn Store>, ForeignKeeping)>,
         log: Log,
     ) -> anyhow::Result<Front> {
-        let Approach { dialect, begin, person, size, judged, leash: _, listening: _ } = approach;
+        let Approach { dialect, begin, person, size, judged, leash: _, listening: _, in_room } = approach;
         let hello = Hello {
             version: host::version::version().to_owned(),
             cwd: path_text::write(&paths::working_directory(launch)?),
@@ -289,8 +291,8 @@ impl Front {
             Some(Program::Once(child)) => Some(last_lines_of(child)),
             Some(Program::Restarted(_)) | None => None,
         };
-        // A terminal that has started it tells it by itself; pages and terminals that look into a room hear it from there.
-        let is_told = matches!(person, Person::Beyond | Person::Among { .. });
+        // A terminal that has started it tells it by itself; whoever looks into a room hears it from there.
+        let is_told = in_room || person == Person::Beyond;
         let ended = if is_told { program.as_ref().map(Program::ended) } else { None };
         let stranger: Option<Stranger> = Some(Box::new(move |line| dialects::stranger(dialect, line)));
         let seat = RemoteSeat { role, link, hello, lossless, errands: None, last_lines, ended, stranger };

@@ -223,7 +223,10 @@ mod tests {
         };
         let set = kept.clone().with(&wanted);
         assert_eq!((set.at, set.width, set.zoom, set.small, set.notify), (kept.at, 900, 500, true, false));
-        assert_eq!((set.shortcut.len(), &set.agent[..], set.folder.len()), (MAX_SHORTCUT, "goose", MAX_FOLDER));
+        assert_eq!(
+            (set.shortcut.len(), &set.agent[..], set.folder.len()),
+            (MAX_SHORTCUT, "goose", MAX_FOLDER)
+        );
         assert_eq!(set.clone().with(&set.settings(false)), set);
         assert!(serde_json::from_str::<Settings>(r#"{"small":true,"allow":true}"#).is_err());
     }

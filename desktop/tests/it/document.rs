@@ -51,6 +51,7 @@ for text in sys.stdin:
         say(type="token", id=ask["id"], token=" and again")
         say(type="done", id=ask["id"])
         say(type="error", id=ask["id"], error="too late")
+ended()
 "#;
 
 /// A world whose person has this runtime among their agents, and has agreed to its command.

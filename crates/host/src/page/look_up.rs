@@ -98,7 +98,10 @@ pub(super) async fn start(folder: &StartFolder, models: &KnownModels, agents: Ag
 /// The end of a log, line by line.
 pub(super) async fn log(file: Option<PathBuf>) -> Result<Value, String> {
     let Some(file) = file else {
-        return Err("nothing of this system keeps a log of this session: it is not open in a room of the server".to_owned());
+        return Err(
+            "nothing of this system keeps a log of this session: it is not open in a room of the server"
+                .to_owned(),
+        );
     };
     let read = tokio::task::spawn_blocking(move || end_of(&file)).await;
     let lines = read.map_err(|_| NO_LOG.to_owned())?.map_err(|why| format!("{NO_LOG}: {why}"))?;
