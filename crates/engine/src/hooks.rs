@@ -106,7 +106,8 @@ pub(crate) fn find(
             let (digest, compared) = match project {
                 Some(root) => {
                     let line = ["sh", "-c", hook.command.as_str()];
-                    let (digest, words) = digest_with_files(&hook.digest, &line, &BTreeMap::new(), root);
+                    let (digest, words) =
+                        digest_with_files(&hook.digest, &line, &BTreeMap::new(), root, root);
                     (digest, Some(words))
                 }
                 None => (hook.digest.clone(), None),

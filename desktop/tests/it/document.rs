@@ -84,7 +84,7 @@ fn with_setting(world: &World, line: &str) {
 /// Begins a session with an agent.
 fn begins_with(world: &World, window: &Driven, agent: &str, words: &str) {
     window.eval("location.hash = '#/new'");
-    window.selects(".start-model select", &format!("agent:{agent}"));
+    window.selects(".start-agent select", agent);
     window.begins(words, &world.path("project"));
 }
 

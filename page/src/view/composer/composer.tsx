@@ -5,6 +5,7 @@ import { openRun, type State } from "../../model/state";
 import type { Abilities, Input, Part, Signal } from "../../model/types";
 import { pastedPicture, shell } from "../../model/window";
 import { Icon } from "../common/icon";
+import { modeWord } from "../common/modes";
 import { mayWords } from "../common/who";
 import { Picture } from "../session/part";
 import { oneLine, visible } from "../text/unseen";
@@ -38,7 +39,7 @@ export function settingWords(state: State, abilities: Abilities): string[] {
   return [
     model && visible(model.name),
     effort,
-    abilities.policy === false ? ownRules(abilities) : cwd === "" ? undefined : policy.replace("_", "-"),
+    abilities.policy === false ? ownRules(abilities) : cwd === "" ? undefined : modeWord(policy),
   ].filter((word) => word !== undefined);
 }
 
