@@ -51,7 +51,7 @@ cargo xtask CHORE
                            12 lines in a row (to the letter; comments, tests, `use` and lines without a word are passed over)
   docs [--check]           write the generated pages (or check them), and check every relative link and named test
   page                     build the page of `parlor web` again, which is committed
-  desktop [--build | --package | WORD...]
+  desktop [--build | --package [PARLOR SHELL] | --figures | WORD...]
                            install what the desktop shell needs, build it and the program, and start it with these words, or
                            make a Debian package of both
   picture [FOLDER]         draw the README's pictures again, or all main screens into an (absolute) folder

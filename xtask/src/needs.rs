@@ -203,12 +203,12 @@ pub(crate) const FOR_DESKTOP_TESTS: &[Part] = &[
         rights: Rights::Root,
     },
     Part {
-        name: "openbox and xdotool",
-        why: "windows that have the focus, and a person's keys",
-        probe: &["sh", "-c", "command -v openbox && command -v xdotool"],
+        name: "openbox, xdotool and xclip",
+        why: "windows that have the focus, and a person's keys and clipboard",
+        probe: &["sh", "-c", "command -v openbox && command -v xdotool && command -v xclip"],
         install: &[
             APT_UPDATE,
-            &["apt-get", "install", "--yes", "--no-install-recommends", "openbox", "xdotool"],
+            &["apt-get", "install", "--yes", "--no-install-recommends", "openbox", "xdotool", "xclip"],
         ],
         rights: Rights::Root,
     },

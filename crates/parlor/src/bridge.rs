@@ -158,6 +158,7 @@ pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result
         judged: bridge.judge,
         leash,
         listening: runtime_tape.as_ref().map(Tape::of_runtimes),
+        in_room: false,
     };
     let between = Bridging {
         keep,

@@ -389,8 +389,16 @@ impl Joined {
             let begin = Begin { session: named.as_deref(), last: None };
             let (place, log) = (RuntimeAddress::Socket(socket), stack::no_log());
             let (person, size) = (Person::There, output::terminal_size());
-            let approach =
-                Approach { dialect, begin, person, size, judged: false, leash: None, listening: None };
+            let approach = Approach {
+                dialect,
+                begin,
+                person,
+                size,
+                judged: false,
+                leash: None,
+                listening: None,
+                in_room: false,
+            };
             Front::open(&plain, place, approach, None, log).await
         };
         let whose = self.whose.as_ref().map(|whose| format!("{whose}, ")).unwrap_or_default();

@@ -332,7 +332,15 @@ describe("the composer", () => {
       effort: "high",
     };
     expect(settingWords(state, can)).toEqual(["fast", "high", "edits freely"]);
-    expect(settingWords(state, { ...can, policy: false })).toEqual(["fast", "high"]);
+    // Whoever keeps its own rules is said to; before it is known nobody is.
+    const theirs = { ...can, policy: false, name: "goose" };
+    expect(settingWords(state, theirs)).toEqual(["fast", "high", "its own rules"]);
+    expect(settingWords(state, { ...theirs, consent: false })).toEqual([
+      "fast",
+      "high",
+      "its own rules; it never asks",
+    ]);
+    expect(settingWords(state, { ...theirs, name: "" })).toEqual(["fast", "high"]);
   });
 
   test("ranks beginnings before middles before letters in order", () => {
