@@ -34,6 +34,9 @@ mod heals;
 #[path = "it/heard.rs"]
 mod heard;
 #[cfg(test)]
+#[path = "it/helpers.rs"]
+mod helpers;
+#[cfg(test)]
 #[path = "it/hooks.rs"]
 mod hooks;
 #[cfg(test)]
