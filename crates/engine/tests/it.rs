@@ -19,6 +19,9 @@ mod compaction;
 #[path = "it/consent.rs"]
 mod consent;
 #[cfg(test)]
+#[path = "it/delegation.rs"]
+mod delegation;
+#[cfg(test)]
 #[path = "it/editor.rs"]
 mod editor;
 #[cfg(test)]
@@ -33,9 +36,6 @@ mod heals;
 #[cfg(test)]
 #[path = "it/heard.rs"]
 mod heard;
-#[cfg(test)]
-#[path = "it/helpers.rs"]
-mod helpers;
 #[cfg(test)]
 #[path = "it/hooks.rs"]
 mod hooks;

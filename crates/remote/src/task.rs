@@ -24,6 +24,7 @@ use roles::Answers;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
 
 /// How long the list of agents is taken as it was read: it is asked for in every turn.
 const FRESH: Duration = Duration::from_secs(10);
@@ -36,6 +37,8 @@ const OTHER: Ticket = Ticket(2);
 #[derive(Debug, Default)]
 pub struct TaskAgents {
     read: Mutex<Option<(Instant, Vec<Agent>)>>,
+    /// Those at work.
+    tasks: Mutex<JoinSet<()>>,
 }
 
 impl TaskAgents {
@@ -84,7 +87,9 @@ impl OtherAgents for TaskAgents {
         let (words, said) = mpsc::channel(WORDS);
         let (ended, end) = oneshot::channel();
         let agent = self.find(&task.agent);
-        tokio::spawn(async move {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(async move {
             let _ = ended.send(match agent {
                 Some(agent) => work(agent, task, &tell, said).await,
                 None => failed("it is not there any more as it was when it was asked about"),
@@ -217,7 +222,7 @@ async fn converse(
     }
 }
 
-/// How it ended, if this is its end.
+/// What the end of its run means for the task; nothing for all else that happens.
 fn ends(body: &Body) -> Option<TurnEnd> {
     let Body::Run(RunEvent::Ended { outcome, .. }) = body else { return None };
     Some(match outcome {

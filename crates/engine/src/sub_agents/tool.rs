@@ -47,6 +47,7 @@ impl Task {
 pub(crate) struct TaskTool(Arc<SubAgents>);
 
 impl TaskTool {
+    /// The tool where these can be given one: what a call does depends on who does it.
     pub(crate) fn of(sub_agents: &Arc<SubAgents>) -> TaskTool {
         TaskTool(sub_agents.clone())
     }

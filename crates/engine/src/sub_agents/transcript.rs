@@ -1,7 +1,7 @@
 //! What a sub-agent said, called and read, as a text beside the session's long outputs: whoever wants to know why it said something reads
 //! that. It is no part of the record, and nothing is gone on with from it. Bounded; where it cannot be written there is none.
 
-use domain::content::{Part, TextKind};
+use domain::content::{Part, Role, TextKind};
 use domain::event::{Body, MessageEvent, ToolEvent};
 use domain::ids::ToolRunId;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-/// Bytes of one.
+/// What a sub-agent says past this is in its last words alone.
 const MAX_BYTES: usize = 1024 * 1024;
 /// Bytes of what one call gave.
 const MAX_RESULT: usize = 16 * 1024;
@@ -38,6 +38,7 @@ impl Transcript {
         }
     }
 
+    /// Where it lies, or will as soon as something was written.
     pub(crate) fn file(&self) -> &Path {
         &self.file
     }
@@ -45,7 +46,10 @@ impl Transcript {
     /// Takes in what happened; `true` when that should be on disk soon.
     pub(crate) fn hears(&mut self, body: &Body) -> bool {
         match body {
-            Body::Message(MessageEvent::Started { .. }) => self.add("\n## It says\n\n"),
+            Body::Message(MessageEvent::Started { role: Role::Assistant, .. }) => {
+                self.add("\n## It says\n\n")
+            }
+            Body::Message(MessageEvent::Started { .. }) => self.add("\n## It hears\n\n"),
             Body::Message(MessageEvent::Delta { kind: TextKind::Text, text, .. })
             | Body::Message(MessageEvent::PartAdded { part: Part::Text(text), .. }) => self.add(text),
             Body::Tool(ToolEvent::Proposed { tool, name, args, .. }) => {

@@ -1,4 +1,4 @@
-//! A sub-agent in a git worktree of its own: what it does stays apart from the session's files until the person takes it over.
+//! A sub-agent in a git worktree of its own: what it does stays apart from the session's files until the person merges it.
 //!
 //! Nothing in the session's workspace changes by it, so `/undo` has nothing to take back; the worktree stays where something was done in it,
 //! also after a cancel or a crash, and is gone where nothing was.
@@ -59,8 +59,8 @@ impl Turn {
         };
         let OwnTree { name, branch, path, .. } = tree;
         Some(format!(
-            "It worked in the worktree {name} ({}), on branch {branch}: {what}. Nothing of it is in this folder yet. The person takes \
-             it over with `parlor worktrees merge {name} --commit MESSAGE`, or throws it away with `parlor worktrees remove {name} --discard`.",
+            "It worked in the worktree {name} ({}), on branch {branch}: {what}. Nothing of it is in this folder yet. The person \
+             merges it with `parlor worktrees merge {name} --commit MESSAGE`, or throws it away with `parlor worktrees remove {name} --discard`.",
             path_text::write(&path)
         ))
     }

@@ -407,6 +407,7 @@ impl Turn {
         }
     }
 
+    /// The same of one thing that happened there; whether it may go on from it.
     pub(super) async fn retell_body(&self, body: Body, sub: &mut SubRun<'_>) -> Kept {
         let id = sub.id;
         if sub.transcript.as_mut().is_some_and(|transcript| transcript.hears(&body)) {
@@ -494,6 +495,7 @@ impl Turn {
 }
 
 impl<'a> SubRun<'a> {
+    /// One of which nothing was heard yet.
     pub(super) fn of(id: ToolRunId, agent: &'a SubAgent) -> SubRun<'a> {
         let (asked, standing, story) = (OpenAsks::default(), Standing::default(), Story::default());
         SubRun { id, agent, asked, standing, story, transcript: None }
