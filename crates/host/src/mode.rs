@@ -87,8 +87,8 @@ pub fn first_told(ground: &Ground, data: &Path, is_ephemeral: bool) -> Option<St
     }
     let file = settings::file().map_or("your settings".to_owned(), |file| path_text::write(&file));
     Some(format!(
-        "new: in a project it now works unasked (mode sandboxed) and asks before anything leaves it; to be asked as before: Shift-Tab, \
-         or policy = \"ask\" in {file}"
+        "in a project it works without asking, inside the sandbox, and asks before anything leaves it; to be asked each time: \
+         Shift-Tab, or policy = \"ask\" in {file}"
     ))
 }
 

@@ -94,7 +94,12 @@ pub(crate) const HABITS: &[Habit] = &[
         &["--approval-mode", "--ask-for-approval", "-a", "--permission-mode", "--mode", "--permissions"],
         "`--policy MODE`: read-only, plan, ask, auto-edit, sandboxed or full",
     ),
-    habit(&["--plan", "--dry-run"], "`--policy read-only` changes nothing"),
+    habit(&["--plan"], "`--policy plan` looks and writes a plan, which begins when you agree"),
+    habit(&["--dry-run"], "`--policy read-only` changes nothing"),
+    habit(
+        &[".", "./"],
+        "`parlor` alone works in the folder that you are in, `parlor --cwd DIR` in another one",
+    ),
     habit(
         &["--sandbox", "-s", "--no-sandbox"],
         "commands run in a sandbox already; `--policy MODE` says what is asked: read-only, plan, ask, auto-edit, sandboxed or full",

@@ -356,6 +356,11 @@ fn bare(cli: &Command, line: &mut Mended, at: usize, is_ours: bool) -> Option<()
         return Some(());
     }
     let Some(command) = command_at(cli, line).filter(|command| *command < at) else {
+        // Behind a flag and its value a word is a prompt of its own, and one word alone is no prompt without `run`.
+        if at.checked_sub(2).is_some_and(|flag| takes_value(cli, &line.words[flag])) {
+            line.words.insert(0, "run".to_owned());
+            return Some(());
+        }
         return join_from(line, at.checked_sub(1)?);
     };
     let of = cli.find_subcommand(&line.words[command])?;
@@ -385,6 +390,17 @@ fn bare(cli: &Command, line: &mut Mended, at: usize, is_ours: bool) -> Option<()
     }
     let takes_none = !of.has_subcommands() && target.get_positionals().next().is_none();
     (is_ours && takes_none).then(|| drop(line.words.remove(at)))
+}
+
+/// Whether the word is one of our flags, and the next word its value.
+fn takes_value(cli: &Command, word: &str) -> bool {
+    let of = |arg: &Arg| {
+        let long = arg.get_long().is_some_and(|long| word.strip_prefix("--") == Some(long));
+        long || arg
+            .get_short()
+            .is_some_and(|short| word.strip_prefix('-') == Some(short.encode_utf8(&mut [0; 4])))
+    };
+    cli.get_arguments().any(|arg| of(arg) && arg.get_action().takes_values())
 }
 
 /// One prompt of the words from there to the next flag.

@@ -121,6 +121,9 @@ const SWITCHER: &[(&str, &str)] = &[
     ("--modle x", "--model"),
     ("mcp lst", "did you mean `parlor mcp list`?"),
     ("frobnicate", "`parlor --help` lists the commands"),
+    (".", "`parlor` alone works in the folder"),
+    ("--model offline hi", "hint: parlor run --model offline hi"),
+    ("--plan move_it", "--policy plan"),
 ];
 
 /// What a stranger tried who knows five other agents' programs.

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use testkit::{Person, Running, Screen};
 
 /// What the one line at the first start begins with.
-const NEW: &str = "new: in a project it now works unasked";
+const NEW: &str = "in a project it works without asking";
 const OFFLINE: &[&str] = &["--model", "offline/offline"];
 
 /// Whether this kernel can hold commands: everything is asked where it cannot.
