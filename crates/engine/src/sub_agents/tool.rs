@@ -57,8 +57,8 @@ impl Tool for TaskTool {
     fn spec(&self) -> Spec {
         Spec {
             name: NAME.to_owned(),
-            description: "Give a task to a sub-agent and get its last words: `explore` only looks, `general` has your tools. It knows \
-                          only `prompt`. Calls run side by side."
+            description: "Give a sub-agent a task and get its last words: `explore` only looks, `general` has your tools. It knows only \
+                          `prompt`."
                 .to_owned(),
             schema: json!({
                 "type": "object",
@@ -67,7 +67,7 @@ impl Tool for TaskTool {
                     "prompt": {"type": "string"},
                     "isolation": {"enum": [WORKTREE]}
                 },
-                "required": ["agent", "prompt"]
+                "required": ["prompt"]
             }),
             read_only: true,
         }
