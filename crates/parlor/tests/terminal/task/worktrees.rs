@@ -442,17 +442,25 @@ fn nothing_is_fetched_for_a_worktree_from_where_a_repository_says() {
 }
 
 #[test]
-fn sub_agents_work_apart_at_the_same_time_and_what_they_did_is_merged_by_a_word() {
+fn sub_agents_work_apart_and_what_they_did_is_merged_by_a_word() {
     let project = repository();
-    let task = |prompt: &str| {
-        format!("tool task {{\"agent\":\"general\",\"isolation\":\"worktree\",\"prompt\":\"{prompt}\"}}")
+    // One after the other: the script deals its answers in the order in which they are asked for.
+    let task = |agent: &str, does: &str| {
+        format!(
+            "model tool task {{\"agent\":\"{agent}\",\"isolation\":\"worktree\",\"prompt\":\"{does}\"}}\n---\n"
+        )
     };
-    let write = "model tool write {\"path\":\"apart.txt\",\"content\":\"x\"}";
-    let script = format!(
-        "model {} | {}\n---\n{write}\n---\n{write}\n---\nmodel text \"over\"\n---\nmodel text \"over\"\n---\nmodel tool task {{\"agent\":\"explore\",\"isolation\":\"worktree\",\"prompt\":\"look\"}}\n---\nmodel text \"nothing\"\n---\nmodel text \"done\"\n",
-        task("one"),
-        task("two")
-    );
+    let write =
+        "model tool write {\"path\":\"apart.txt\",\"content\":\"x\"}\n---\nmodel text \"over\"\n---\n";
+    let script = [
+        task("general", "one"),
+        write.to_owned(),
+        task("general", "two"),
+        write.to_owned(),
+        task("explore", "look"),
+        "model text \"nothing\"\n---\nmodel text \"done\"\n".to_owned(),
+    ]
+    .concat();
     std::fs::write(project.path("config/model.txt"), script).unwrap();
     let model = format!("scripted/{}", project.path("config/model.txt").display());
     let run = project.bare(&["run", "--json", "--policy", "auto-edit", "--model", &model, "go"]);
