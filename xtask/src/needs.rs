@@ -70,6 +70,13 @@ pub(crate) const FOR_TEST: &[Part] = &[
         install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "valgrind"]],
         rights: Rights::Root,
     },
+    Part {
+        name: "PostgreSQL",
+        why: "the store of teams is tried with the real one, which each test starts for itself",
+        probe: &["sh", "-c", "command -v initdb || ls /usr/lib/postgresql/*/bin/initdb"],
+        install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "postgresql"]],
+        rights: Rights::Root,
+    },
     NPM,
     Part {
         name: "server-everything",

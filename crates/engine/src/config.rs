@@ -40,6 +40,8 @@ pub struct Config {
     pub model: Option<String>,
     /// The model that goes on where the chosen one could not answer, as `provider/name`.
     pub fallback: Option<String>,
+    /// Where conversations are kept, if not in the file of this machine. What it means is read where the store is opened.
+    pub store: Option<String>,
     /// How long is waited for a provider, and how often it is asked.
     pub limits: Limits,
     /// Figures of models, by name.
@@ -93,6 +95,7 @@ impl Default for Config {
         Config {
             model: None,
             fallback: None,
+            store: None,
             limits: Limits::default(),
             models: BTreeMap::new(),
             budget: Budget::default(),
@@ -220,7 +223,9 @@ impl Config {
                 wrong.push(why);
             }
         };
-        for (key, place) in [("model", &mut config.model), ("fallback", &mut config.fallback)] {
+        let names =
+            [("model", &mut config.model), ("fallback", &mut config.fallback), ("store", &mut config.store)];
+        for (key, place) in names {
             take(key, &mut |value| {
                 let name =
                     value.as_str().ok_or_else(|| ConfigError::value(key, "must be a name in quotes"))?;

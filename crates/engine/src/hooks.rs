@@ -109,7 +109,8 @@ pub(crate) fn find(
                     // However the variable stands in quotes, what it names is found.
                     let command = in_project(&hook.command, root);
                     let line = ["sh", "-c", command.as_str()];
-                    let (digest, words) = digest_with_files(&hook.digest, &line, &BTreeMap::new(), root);
+                    let (digest, words) =
+                        digest_with_files(&hook.digest, &line, &BTreeMap::new(), root, root);
                     (digest, Some(words))
                 }
                 None => (hook.digest.clone(), None),

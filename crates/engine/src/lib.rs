@@ -36,6 +36,7 @@ mod setup;
 mod skills;
 mod sub_agents;
 mod text_sources;
+mod tool_search;
 mod turn;
 mod usage;
 

@@ -160,10 +160,13 @@ impl Consultation {
             }
             Command::Extension { name, .. } if name == FILES => {
                 let cwd = path_text::read(&self.grounds.cwd);
+                // What servers have beside files is named the same way.
+                let (_, mentions) = self.project().await?.offers();
                 let found = tokio::task::spawn_blocking(move || tools::names::names(&cwd)).await;
                 let broken =
                     |_| Refusal::new(RefusalKind::Internal, "the folder could not be looked through");
                 let tools::names::FileNames { files, more } = found.map_err(broken)?;
+                let files: Vec<String> = mentions.into_iter().map(|one| one.name).chain(files).collect();
                 let answer = serde_json::json!({ "files": files, "more": more });
                 Ok(Receipt::Extension(Json::verbatim(answer.to_string())))
             }

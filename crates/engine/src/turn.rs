@@ -8,6 +8,7 @@ mod hooks;
 mod other_agent;
 mod planning;
 mod repeats;
+mod server_words;
 mod servers;
 mod step;
 mod sub_agent;
@@ -19,11 +20,11 @@ use crate::budget::{self, Tally};
 use crate::cache_meter::CacheMeter;
 use crate::compact::{self, NotCompacted, Summarizer};
 use crate::context::Context;
-use crate::custom_commands::CustomCommands;
+use crate::custom_commands::{CustomCommands, with_servers};
 use crate::delegation::Delegation;
 use crate::grants::Grants;
 use crate::hooks::ListedHook;
-use crate::mcp::{Project, Servers};
+use crate::mcp::{Project, ServerNotes, Servers};
 use crate::offered::{OfferedTool, OpenCalls};
 use crate::port::Port;
 use crate::recall::{OldResults, Recall};
@@ -32,6 +33,7 @@ use crate::secrets::SessionSecrets;
 use crate::skills::{SkillTool, Skills};
 use crate::sub_agents::{SubAgent, SubAgents, TaskTool};
 use crate::text_sources::TextSources;
+use crate::tool_search;
 pub(crate) use denials::Denials;
 use domain::ask::Closing;
 use domain::content::Role;
@@ -114,6 +116,8 @@ pub(crate) struct Turn {
     pub(crate) repeats: Repeats,
     /// MCP servers.
     pub(crate) servers: Servers,
+    /// What the session knows of them.
+    pub(crate) server_notes: ServerNotes,
     /// Nobody is there, see [`crate::Config::is_headless`].
     pub(crate) is_headless: bool,
     /// The bound of that wait: who takes longer joins in a later step.
@@ -150,6 +154,8 @@ struct Progress {
     once: Vec<String>,
     /// What is told of servers whose tools are not there; it changes between steps.
     missing: Option<String>,
+    /// What is told of servers whose tools are found by a search.
+    found: Option<String>,
     servers: Option<Arc<Project>>,
     toolbox: Toolbox,
     /// What summaries cost, until a step takes it into its account.
@@ -175,7 +181,9 @@ impl Progress {
     fn told(&self) -> Told {
         let missing =
             self.missing.iter().map(|text| Fact::new(Section::Now, "MCP servers that are missing", text));
-        let facts: Vec<Fact> = self.facts.iter().cloned().chain(missing).collect();
+        let found =
+            self.found.iter().map(|text| Fact::new(Section::Now, "MCP servers whose tools are found", text));
+        let facts: Vec<Fact> = self.facts.iter().cloned().chain(missing).chain(found).collect();
         Told::since(self.context.known().as_ref(), &facts, &self.once)
     }
 
@@ -247,6 +255,7 @@ impl Turn {
             paths,
             once,
             missing: None,
+            found: None,
             toolbox: own.clone(),
             servers: servers.clone(),
             spent: models::Usage::default(),
@@ -257,7 +266,7 @@ impl Turn {
         if let Some(resume) = &self.brief.resume {
             // What was agreed to runs at once.
             servers.iter().for_each(Project::start_known);
-            progress.toolbox = self.offered(&own, servers.as_deref());
+            (progress.toolbox, progress.found) = self.offered(&own, servers.as_deref());
             match self.resume(resume, waits, &mut progress).await {
                 StepEnd::Again => {}
                 StepEnd::TooLong(error) | StepEnd::Failed(error) => {
@@ -268,6 +277,7 @@ impl Turn {
             }
         }
         let (mut gone_on, mut rounds, mut may_compact) = (0, 0, true);
+        let mut offers = servers.as_deref().map(Project::offers).unwrap_or_default();
         self.tally.begins();
         if budget::bound(self.budget.max_cost_micros).is_some() && model.info().price.is_none() {
             let text =
@@ -283,12 +293,13 @@ impl Turn {
             }
             rounds += 1;
             // A server may have become ready, or gone.
-            progress.toolbox = self.offered(&own, servers.as_deref());
+            (progress.toolbox, progress.found) = self.offered(&own, servers.as_deref());
             progress.missing = servers.as_deref().and_then(Project::missing).filter(|_| self.offers_tools());
             if let Some(project) = servers.as_deref().filter(|_| self.is_headless && self.sub_agent.is_none())
             {
                 self.tell_troubles(project).await;
             }
+            self.tell_offers(&mut offers, servers.as_deref()).await;
             self.follow(&mut progress).await;
             let room = u64::from(compact::window(model.as_ref())) * u64::from(self.compact_at) / 100;
             for (id, text) in progress.context.prune(room * 7 / 8) {
@@ -329,6 +340,7 @@ impl Turn {
                         progress.once.push(why);
                     }
                     None => {
+                        self.tell_offers(&mut offers, servers.as_deref()).await;
                         self.offer_plan(&said).await;
                         return TurnEnd::Done;
                     }
@@ -357,10 +369,12 @@ impl Turn {
         }
     }
 
-    /// The tools of the next step.
-    fn offered(&self, own: &Toolbox, servers: Option<&Project>) -> Toolbox {
+    /// The tools of the next step, and what is told of those that are found by a search.
+    fn offered(&self, own: &Toolbox, servers: Option<&Project>) -> (Toolbox, Option<String>) {
         let mut toolbox = own.clone();
-        for (_, tool) in servers.map(Project::tools).unwrap_or_default() {
+        let mut remote = Vec::new();
+        for (server, tool) in servers.map(Project::tools).unwrap_or_default() {
+            remote.push((server, tool.name()));
             toolbox.add_foreign(tool);
         }
         if let Some(names) = &self.brief.active_tools {
@@ -370,7 +384,11 @@ impl Turn {
         for offer in &self.brief.options.offers {
             toolbox.add_foreign(Arc::new(OfferedTool::new(offer)));
         }
-        toolbox
+        if tool_search::set_apart(&mut toolbox, &remote, self.server_notes.searches()) {
+            self.server_notes.search();
+        }
+        let found = tool_search::told(&toolbox, &remote).filter(|_| self.offers_tools());
+        (toolbox, found)
     }
 
     /// Makes the conversation shorter after the provider refused it, once in a turn; the end of the turn when that fails.
@@ -495,6 +513,7 @@ impl Turn {
         self.hooks = self.find_hooks().await;
         let mut said = self.hooks_of_prompt().await?;
         said.extend(self.wanted(skills).await);
+        said.extend(self.wanted_of_servers().await?);
         Ok(said)
     }
 
@@ -556,9 +575,10 @@ impl Turn {
     async fn wanted(&self, skills: &Arc<Skills>) -> Vec<String> {
         let (skills, look, data) = (skills.clone(), self.look.clone(), self.data.clone());
         let (prompt, told) = (self.newest_prompt(), self.told_menu.clone());
+        let offered = self.project.as_deref().map(Project::offers).unwrap_or_default();
         let look = move || {
             let commands = CustomCommands::find(&look);
-            let menu = commands.menu();
+            let menu = with_servers(commands.menu(), offered);
             let mut known = told.lock().unwrap_or_else(PoisonError::into_inner);
             let news = (*known != menu).then(|| menu.clone());
             *known = menu;

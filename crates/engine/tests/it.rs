@@ -55,6 +55,9 @@ mod mcp_forms;
 #[path = "it/mcp_login.rs"]
 mod mcp_login;
 #[cfg(test)]
+#[path = "it/mcp_offers.rs"]
+mod mcp_offers;
+#[cfg(test)]
 #[path = "it/mcp_starts.rs"]
 mod mcp_starts;
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::launch::Launch;
 use crate::mode::{Folder, Ground};
 use crate::model_source::Source;
 use crate::worktrees::OfTasks;
-use crate::{paths, settings};
+use crate::{paths, settings, store_place};
 use domain::command::{Command, LibraryCommand};
 use domain::path_text;
 use domain::session::{Effort, ModelRef, Policy};
@@ -70,7 +70,7 @@ impl OwnStack {
         };
         Some(format!(
             "warning: {} lies where commands of the agent may write ({which}): one could move the socket away and listen in its \
-             place. UIs of Parlor's refuse to talk to it, others do not. Name a place in a folder of your own outside, of mode 0700",
+             place, which UIs of Parlor's notice and others do not. Name a place in a folder of your own outside, of mode 0700",
             path_text::write(&socket)
         ))
     }
@@ -174,7 +174,7 @@ fn unknown_server(
     if tools.is_empty() {
         return None;
     }
-    let (servers, _) = engine::mcp::servers(config, data, work_dir.workspace.as_deref().ok());
+    let (servers, _) = engine::mcp::servers(config, data, work_dir);
     let names: Vec<&str> = servers.iter().map(|listed| listed.entry.name.as_str()).collect();
     let known = |tool: &&str| names.iter().any(|name| tool.starts_with(&format!("mcp__{name}__")));
     let unknown = tools.into_iter().find(|tool| !known(tool))?;
@@ -232,7 +232,7 @@ fn assemble_with(
     let (orders, ordered) = mpsc::channel(ORDERS);
     let (reports, reported) = mpsc::channel(REPORTS);
     let (toolbox, data, guard) = (Toolbox::standard(), data.to_owned(), guard::of(&config));
-    let menu = engine::menu(&config, work_dir);
+    let menu = engine::menu(&config, &data, work_dir);
     let setup = engine::Setup {
         models,
         toolbox,
@@ -317,13 +317,19 @@ fn hub_setup(engine: Engine, work_dir: &WorkDir, defaults: Defaults) -> Setup {
     }
 }
 
-/// The store on disk. One that cannot be used costs the memory of this conversation, not the conversation: why is told with it.
+/// The store: the database that was named, else the one on disk. A database that cannot be used is an error. A file that cannot be used costs the memory of this conversation, not the conversation: why is told with it.
 ///
 /// # Errors
 /// When a conversation of it is to be gone on with.
 pub fn store(launch: &Launch, log: &Log) -> anyhow::Result<(Box<dyn Store>, Option<String>)> {
     if launch.ephemeral {
         return Ok((Box::new(MemoryStore::default()), None));
+    }
+    if let Some(address) = store_place::database(launch)? {
+        let place = address.shown().to_owned();
+        let store = store_place::open(address)?;
+        log(&format!("conversations are kept in {place}"));
+        return Ok((Box::new(store), None));
     }
     match SqliteStore::at(&paths::data()?) {
         Ok(store) => {

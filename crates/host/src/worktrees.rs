@@ -17,7 +17,7 @@ pub use others::refuse_while_open;
 use crate::error::usage;
 use crate::kept;
 use crate::launch::Launch;
-use crate::{paths, settings};
+use crate::{paths, settings, store_place};
 use anyhow::Context;
 use domain::path_text;
 use hub::Log;
@@ -186,7 +186,9 @@ pub fn enter(launch: &mut Launch, log: &Log) -> anyhow::Result<Option<Worktree>>
 
 /// The worktree of the session that is gone on with: it goes on there.
 fn again(launch: &mut Launch) -> Option<Worktree> {
-    if launch.resume.as_ref().is_none_or(Option::is_none) && !launch.continue_last || launch.ephemeral {
+    let begins = launch.resume.as_ref().is_none_or(Option::is_none) && !launch.continue_last;
+    // Which folder a session of a database works in is looked up when it is opened.
+    if begins || launch.ephemeral || !store_place::database(launch).is_ok_and(|place| place.is_none()) {
         // Where we are may be one.
         let here = paths::working_directory(launch).ok()?;
         return holding(&here);

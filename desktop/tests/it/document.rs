@@ -54,7 +54,7 @@ fn with_runtime() -> World {
 /// Begins a session with the runtime.
 fn begins(world: &World, window: &Driven, words: &str) {
     window.eval("location.hash = '#/new'");
-    window.selects(".start-model select", "agent:seed");
+    window.selects(".start-agent select", "seed");
     window.begins(words, &world.path("project"));
 }
 

@@ -237,6 +237,7 @@ const looks: NonNullable<FleetPort["look"]> = async (up) => {
           agent: "Parlor",
           models: ["anthropic/claude", "openai/gpt"],
           model: "openai/gpt",
+          agents: ["codex", "opencode"],
         }
       : "folders" in up
         ? { folders: all.filter((one) => one.startsWith(String(up.folders))) }

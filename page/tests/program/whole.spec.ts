@@ -112,7 +112,7 @@ test("a whole run as a screen reader hears it", LONG, async () => {
   const { page, context, trouble } = await home.house.visitor({ reducedMotion: "reduce" });
   const said = await listen(page);
   await page.getByRole("button", { name: "New session" }).click();
-  await page.getByLabel("Parlor with").waitFor();
+  await page.getByLabel(/^Model/).waitFor();
   const pieces = [`# A new session\n${await heard(page)}`];
   await page.keyboard.type("write a greeting");
   await page.keyboard.press("Enter");

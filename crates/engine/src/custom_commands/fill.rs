@@ -121,7 +121,7 @@ fn is_name(name: &str) -> bool {
 }
 
 /// Words as a shell tells them apart: quotes hold several together.
-fn words(line: &str) -> Vec<String> {
+pub(crate) fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for c in line.chars() {
         match (quote, c) {

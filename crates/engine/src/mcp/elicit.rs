@@ -1,16 +1,19 @@
-//! Forms by which a server asks the person: each field becomes one question, and the answers become the form's content.
+//! What a server asks of the person. A form: each field becomes one question, and the answers become the form's content. An address to
+//! be opened (`visit`): it is shown.
 //!
 //! A form is flat by its definition: texts, numbers, yes or no, one or several of a list. A form with anything else is declined.
 //! Invariant: what the server gets fits its form; what does not is said at the field and asked for again.
 
 mod field;
 mod rule;
+mod visit;
 
 use super::calls::McpCalls;
 use domain::ask::{Answer, AskKind, Closing};
 use field::{fields, shown};
 use rmcp::model::ElicitationSchema;
 use serde_json::{Map, Value};
+pub(crate) use visit::{visit, visits};
 
 /// How often a value that does not fit is asked for again.
 const ATTEMPTS: usize = 5;
@@ -19,6 +22,8 @@ const ATTEMPTS: usize = 5;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum FormOutcome {
     In(Map<String, Value>),
+    /// The person opened the address that it named.
+    Visited,
     /// The person said no.
     Declined,
     /// Nobody answered.

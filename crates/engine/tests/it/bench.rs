@@ -345,7 +345,7 @@ impl Bench {
     }
 
     fn brief(&self, run: RunId, turn: TurnId, input: Input, resume: Option<Resume>) -> TurnBrief {
-        let context: Vec<_> = self.state.context_path().into_iter().cloned().collect();
+        let context: Vec<_> = self.state.context_path().into_iter().cloned().map(Arc::new).collect();
         TurnBrief {
             session: self.session.clone(),
             run,
@@ -390,12 +390,12 @@ impl Bench {
         }
     }
 
-    fn tools_of(&self, context: &[domain::state::Entry]) -> Vec<ToolRun> {
+    fn tools_of(&self, context: &[Arc<domain::state::Entry>]) -> Vec<Arc<ToolRun>> {
         let messages = context.iter().filter_map(|entry| match &entry.kind {
             EntryKind::Message(message) => Some(message),
             _ => None,
         });
-        messages.flat_map(|m| m.tools()).filter_map(|id| self.state.tool(id).cloned()).collect()
+        messages.flat_map(|m| m.tools()).filter_map(|id| self.state.tools.get(&id).cloned()).collect()
     }
 
     pub(crate) async fn order(&mut self, order: Order) {
@@ -606,10 +606,11 @@ impl Bench {
     }
 
     /// The same, and waits until the agent is over.
-    pub(crate) async fn end(self) {
-        let Bench { orders, reports, agent, .. } = self;
+    pub(crate) async fn end(self) -> tempfile::TempDir {
+        let Bench { orders, reports, agent, dir, .. } = self;
         drop((orders, reports));
         agent.await.unwrap();
+        dir
     }
 
     /// A whole run.
@@ -638,7 +639,7 @@ impl Bench {
 
     /// Asks and does not wait for the answer.
     pub(crate) async fn begin_consult(&mut self, command: Command) {
-        let context: Vec<_> = self.state.context_path().into_iter().cloned().collect();
+        let context: Vec<_> = self.state.context_path().into_iter().cloned().map(Arc::new).collect();
         let grounds = Grounds {
             ids: self.ids.clone(),
             cwd: self.state.settings.cwd.clone(),

@@ -133,7 +133,7 @@ async fn another_programs_agent_works_after_a_yes_is_asked_under_its_name_and_ta
     bench.closings = vec![allow(Scope::Once), chosen("once")];
     assert_eq!(bench.run("go").await, TurnEnd::Done);
     assert!(bench.system().contains("- robot: another program's agent (Robot)"), "{}", bench.system());
-    assert_eq!(titles(&bench), ["robot: make it", "Sub-agent robot: write made"]);
+    assert_eq!(titles(&bench), ["robot: make it", "Sub-agent robot asks: write made"]);
     let shown = bench.events.iter().find_map(|event| match &event.body {
         Body::Ask(AskEvent::Opened(Ask { kind: AskKind::Consent(consent), .. })) => Some(consent.clone()),
         _ => None,

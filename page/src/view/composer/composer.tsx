@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { openRun, type State } from "../../model/state";
 import type { Abilities, Input, Part, Signal } from "../../model/types";
 import { Icon } from "../common/icon";
+import { modeWord } from "../common/modes";
 import { mayWords } from "../common/who";
 import { Picture } from "../session/part";
 import { oneLine, visible } from "../text/unseen";
@@ -37,7 +38,7 @@ export function settingWords(state: State, abilities: Abilities): string[] {
   return [
     model && visible(model.name),
     effort,
-    cwd === "" || abilities.policy === false ? undefined : policy.replace("_", "-"),
+    cwd === "" || abilities.policy === false ? undefined : modeWord(policy),
   ].filter((word) => word !== undefined);
 }
 

@@ -84,6 +84,8 @@ export function Start({ fleet, folder, model, trouble, writes = false }: StartPr
   const usual = folder ?? keptFolder(offered) ?? offered ?? known[0] ?? "";
   const [place, setPlace] = useState(usual);
   const [chosen, setChosen] = useState(model ?? "");
+  const [agent, setAgent] = useState("");
+  const agents = info?.agents ?? [];
   const touched = useRef(folder !== undefined);
   const words = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
@@ -102,7 +104,7 @@ export function Start({ fleet, folder, model, trouble, writes = false }: StartPr
     if (first === "" || !form.reportValidity()) return;
     const cwd = place.trim().replace(/(?<=.)\/+$/, "");
     if (touched.current && cwd !== "") keepFolder(cwd, offered);
-    beginWith({ words: first, ...(cwd === "" ? {} : { cwd }), ...answerer(chosen) });
+    beginWith({ words: first, ...(cwd === "" ? {} : { cwd }), ...answerer(agent, chosen) });
   };
   return (
     <form
@@ -140,28 +142,36 @@ export function Start({ fleet, folder, model, trouble, writes = false }: StartPr
           }}
         />
         {info && (
-          <label class="soft start-model">
-            <span>{visible(info.agent)} with</span>
-            <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
-              <option value="">{info.model ? visible(info.model) : "the usual model"}</option>
-              {info.models
-                .filter((name) => name !== info.model)
-                .map((name) => (
-                  <option key={name} value={name}>
-                    {visible(name)}
-                  </option>
-                ))}
-              {info.agents !== undefined && info.agents.length > 0 && (
-                <optgroup label="Another agent">
-                  {info.agents.map((name) => (
-                    <option key={name} value={AGENT + name}>
+          <>
+            {agents.length > 0 && (
+              <label class="soft start-choice start-agent">
+                <span>Agent</span>
+                <select value={agent} onChange={(event) => setAgent(event.currentTarget.value)}>
+                  <option value="">{visible(info.agent)}</option>
+                  {agents.map((name) => (
+                    <option key={name} value={name}>
                       {visible(name)}
                     </option>
                   ))}
-                </optgroup>
-              )}
-            </select>
-          </label>
+                </select>
+              </label>
+            )}
+            {agent === "" && (
+              <label class="soft start-choice start-model">
+                <span>Model</span>
+                <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
+                  <option value="">{info.model ? visible(info.model) : "the usual model"}</option>
+                  {info.models
+                    .filter((name) => name !== info.model)
+                    .map((name) => (
+                      <option key={name} value={name}>
+                        {visible(name)}
+                      </option>
+                    ))}
+                </select>
+              </label>
+            )}
+          </>
         )}
         <button type="submit" class="send" disabled={firstWords.value.trim() === ""}>
           <Icon name="send" /> Begin
@@ -176,13 +186,10 @@ export function Start({ fleet, folder, model, trouble, writes = false }: StartPr
   );
 }
 
-/** What stands before the name of another program's agent, among models. */
-const AGENT = "agent:";
-
-/** Who is to answer, as it was chosen. */
-export function answerer(chosen: string): Pick<Beginning, "model" | "agent"> {
-  if (chosen === "") return {};
-  return chosen.startsWith(AGENT) ? { agent: chosen.slice(AGENT.length) } : { model: chosen };
+/** Who is to answer, as it was chosen: Parlor with a model, or another program's agent, which has its own. */
+export function answerer(agent: string, model: string): Pick<Beginning, "model" | "agent"> {
+  if (agent !== "") return { agent };
+  return model === "" ? {} : { model };
 }
 
 /** Without an answer the newest session's folder is offered, and the usual model. */

@@ -4,6 +4,7 @@ import { contextLeft, openRun, spent, type Count, type State, type Used } from "
 import { money, tokens, counted } from "../common/format";
 import { Glyph } from "../common/glyph";
 import { Icon } from "../common/icon";
+import { modeWord } from "../common/modes";
 import { mayShow, type Screen } from "../composer/commands";
 import type { SessionPort } from "../ports";
 import { Prose } from "../text/seen";
@@ -93,7 +94,7 @@ export function Details({ port, state, show }: { port: SessionPort; state: State
           <div class="pair">
             <span>Mode</span>
             <span>
-              {state.settings.policy.replace("_", "-")}
+              {modeWord(state.settings.policy)}
               {state.settings.effort ? ` · effort ${state.settings.effort}` : ""}
             </span>
           </div>

@@ -31,22 +31,22 @@ enum Form {
 
 /// A row of the log or a snapshot as it stands in the file: bytes, and what proves them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Row {
+pub struct Row {
     /// First event in it; for a snapshot the event it stands at.
-    pub(super) first: Seq,
+    pub first: Seq,
     /// Last event in it.
-    pub(super) last: Seq,
+    pub last: Seq,
     /// Version of the records.
-    pub(super) version: u32,
+    pub version: u32,
     /// How the bytes are stored.
-    pub(super) form: u8,
-    pub(super) crc: u32,
-    pub(super) bytes: Vec<u8>,
+    pub form: u8,
+    pub crc: u32,
+    pub bytes: Vec<u8>,
 }
 
 /// Why a row cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Unreadable {
+pub enum Unreadable {
     /// It is not as it was written.
     Damaged(String),
     /// It is as it was written, by a program that knows more than this one: the text says what.
@@ -54,12 +54,12 @@ pub(super) enum Unreadable {
 }
 
 /// What is wrong with a row that was damaged.
-pub(super) fn damaged(what: impl Into<String>) -> Unreadable {
+pub(crate) fn damaged(what: impl Into<String>) -> Unreadable {
     Unreadable::Damaged(what.into())
 }
 
 /// The rows that hold `events`.
-pub(super) fn pack(session: &SessionId, events: &[Event]) -> Vec<Row> {
+pub fn pack(session: &SessionId, events: &[Event]) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut raw = Vec::new();
     let mut first = None;
@@ -76,7 +76,7 @@ pub(super) fn pack(session: &SessionId, events: &[Event]) -> Vec<Row> {
 }
 
 /// The events of a row.
-pub(super) fn unpack(session: &SessionId, row: &Row) -> Result<Vec<Event>, Unreadable> {
+pub fn unpack(session: &SessionId, row: &Row) -> Result<Vec<Event>, Unreadable> {
     let text = text(session, row)?;
     let mut events = Vec::new();
     let mut due = row.first;
@@ -96,7 +96,7 @@ pub(super) fn unpack(session: &SessionId, row: &Row) -> Result<Vec<Event>, Unrea
 }
 
 /// The row that holds a snapshot.
-pub(super) fn pack_state(session: &SessionId, state: &State) -> Row {
+pub fn pack_state(session: &SessionId, state: &State) -> Row {
     let (version, form) = (record::VERSION, Form::Parted as u8);
     let mut row =
         Row { first: state.seq, last: state.seq, version, form, crc: 0, bytes: parted::pack(state) };
@@ -105,7 +105,7 @@ pub(super) fn pack_state(session: &SessionId, state: &State) -> Row {
 }
 
 /// The state of a snapshot.
-pub(super) fn unpack_state(session: &SessionId, row: &Row) -> Result<State, Unreadable> {
+pub fn unpack_state(session: &SessionId, row: &Row) -> Result<State, Unreadable> {
     check(session, row)?;
     if row.form != Form::Parted as u8 {
         return Err(Unreadable::Newer(format!("it is stored in the form {}", row.form)));

@@ -12,7 +12,7 @@ use domain::tool::Progress;
 use std::sync::mpsc::sync_channel;
 
 /// The bytes of a snapshot.
-pub(super) fn pack(state: &State) -> Vec<u8> {
+pub(crate) fn pack(state: &State) -> Vec<u8> {
     let (mut lines, mut texts) = (String::new(), String::new());
     for (at, mut body) in state.replay() {
         let text = slot(&mut body).map(std::mem::take).unwrap_or_default();
@@ -31,7 +31,7 @@ pub(super) fn pack(state: &State) -> Vec<u8> {
 }
 
 /// The state of a snapshot.
-pub(super) fn unpack(bytes: &[u8]) -> Result<State, Unreadable> {
+pub(crate) fn unpack(bytes: &[u8]) -> Result<State, Unreadable> {
     let (length, rest) = bytes.split_first_chunk::<4>().ok_or_else(cut)?;
     let rest = std::str::from_utf8(rest).map_err(|_| damaged("it is not text"))?;
     let length = usize::try_from(u32::from_le_bytes(*length)).map_err(|_| cut())?;
