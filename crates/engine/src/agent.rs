@@ -315,10 +315,13 @@ impl Agent {
             sub_agents_room: Arc::new(Semaphore::new(MAX_AT_ONCE)),
             sub_agents: Arc::default(),
             sub_agent: None,
+            delegation: self.setup.delegation.clone(),
+            allow: self.setup.allow.clone(),
             project: None,
             hooks: Vec::new(),
             told_hooks: self.told_hooks.clone(),
             told_menu: self.told_menu.clone(),
+            keeps_transcripts: self.setup.config.keeps_outputs,
             brief,
         };
         forget_ended(&mut self.turns);

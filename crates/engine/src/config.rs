@@ -72,6 +72,8 @@ pub struct Config {
     /// Whether it may be kept what a person was asked, so that a question tells how many of the latest ones its rule would have answered.
     /// Not of the settings.
     pub keeps_questions: bool,
+    /// Whether it is kept what sub-agents say and read.
+    pub keeps_outputs: bool,
     /// How long is waited for MCP servers where nobody is there. Who takes longer joins in a later step.
     pub servers_within: Duration,
     /// The longest that one command of the model may take.
@@ -108,6 +110,7 @@ impl Default for Config {
             sandbox: Sandbox::default(),
             is_headless: false,
             keeps_questions: false,
+            keeps_outputs: false,
             servers_within: SERVERS_WITHIN,
             commands_within: Duration::from_secs(MAX_TIMEOUT),
             answer_schema: None,

@@ -81,7 +81,7 @@ pub fn standing_text(
     if !skills.all.is_empty() {
         toolbox.add(Arc::new(SkillTool(Arc::new(skills))));
     }
-    toolbox.add(Arc::new(TaskTool));
+    toolbox.add(Arc::new(TaskTool::of(&Arc::default())));
     StandingText { system, tools: toolbox.specs(), trouble: instructions.trouble }
 }
 

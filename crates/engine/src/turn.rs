@@ -1,9 +1,11 @@
 //! One turn: ask the model, run the tools it wants, ask again, until it has nothing more to do.
 
+mod apart;
 mod consent;
 mod denials;
 mod execute;
 mod hooks;
+mod other_agent;
 mod planning;
 mod repeats;
 mod server_words;
@@ -19,6 +21,7 @@ use crate::cache_meter::CacheMeter;
 use crate::compact::{self, NotCompacted, Summarizer};
 use crate::context::Context;
 use crate::custom_commands::{CustomCommands, with_servers};
+use crate::delegation::Delegation;
 use crate::grants::Grants;
 use crate::hooks::ListedHook;
 use crate::mcp::{Project, ServerNotes, Servers};
@@ -54,6 +57,7 @@ pub(crate) use sub_agent::{MAX_AT_ONCE, StepBill};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tools::checkpoint::Ledger;
+use tools::policy::Allowance;
 use tools::{ToolContext, Toolbox};
 
 /// The tool that asks the person.
@@ -100,6 +104,10 @@ pub(crate) struct Turn {
     pub(crate) sub_agents: Arc<SubAgents>,
     /// Set in a turn that works on a task of another turn.
     pub(crate) sub_agent: Option<SubAgent>,
+    /// Who and what helps with tasks.
+    pub(crate) delegation: Delegation,
+    /// What was allowed when the program was started.
+    pub(crate) allow: Vec<Allowance>,
     /// The MCP servers that the turn has.
     pub(crate) project: Option<Arc<Project>>,
     /// Calls that were denied in this turn.
@@ -125,6 +133,8 @@ pub(crate) struct Turn {
     pub(crate) told_hooks: ToldHooks,
     /// What UIs were told last of the commands here.
     pub(crate) told_menu: Arc<Mutex<AgentMenu>>,
+    /// Whether it is kept what sub-agents say and read.
+    pub(crate) keeps_transcripts: bool,
     pub(crate) brief: TurnBrief,
 }
 
@@ -228,7 +238,7 @@ impl Turn {
         }
         match &self.sub_agent {
             Some(agent) => self.narrow(&mut own, agent),
-            None => own.add(Arc::new(TaskTool)),
+            None => own.add(Arc::new(TaskTool::of(&self.sub_agents))),
         }
         if !skills.all.is_empty() {
             own.add(Arc::new(SkillTool(skills)));
@@ -514,13 +524,17 @@ impl Turn {
             (self.brief.ui_context.clone(), self.offers_tools(), !self.nobody_there());
         let (policy, sub_agent) = (self.grants.policy(), self.sub_agent.clone());
         let model = self.asking.as_ref().map(|model| model.name.clone()).unwrap_or_default();
+        let others = self.delegation.others.clone().filter(|_| place.root().is_some());
         let read = move || {
             let instructions = Instructions::for_work_at(&paths, &place, &look);
             let mut scene = Scene::look(&look, place.workdir());
             // Who may use certain tools only is not told of more.
             let is_narrow = sub_agent.as_ref().is_some_and(|agent| agent.tools.is_some());
             let skills = if is_narrow { Skills::default() } else { Skills::find(&look) };
-            let sub_agents = if sub_agent.is_some() { SubAgents::default() } else { SubAgents::find(&look) };
+            let sub_agents = match sub_agent {
+                Some(_) => SubAgents::default(),
+                None => SubAgents::find(&look).with_others(others.map(|others| others.there())),
+            };
             if begins {
                 scene = scene.at_the_beginning(place.guard());
             }

@@ -19,6 +19,9 @@ mod compaction;
 #[path = "it/consent.rs"]
 mod consent;
 #[cfg(test)]
+#[path = "it/delegation.rs"]
+mod delegation;
+#[cfg(test)]
 #[path = "it/editor.rs"]
 mod editor;
 #[cfg(test)]

@@ -8,15 +8,16 @@ use crate::kept;
 use crate::launch::Launch;
 use crate::mode::{Folder, Ground};
 use crate::model_source::Source;
+use crate::worktrees::OfTasks;
 use crate::{paths, settings, store_place};
 use domain::command::{Command, LibraryCommand};
 use domain::path_text;
 use domain::session::{Effort, ModelRef, Policy};
-use engine::{Agent, Budget, ModelSource, ORDERS, REPORTS, WorkDir};
+use engine::{Agent, Budget, Delegation, ModelSource, ORDERS, OtherAgents, REPORTS, WorkDir};
 use hub::core::{Engine, GivenBudget, Setup};
 use hub::{EngineSeat, Files, Hub, Log, Visits};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use store::{MemoryStore, SqliteStore, Store};
 use tokio::sync::mpsc;
@@ -75,6 +76,14 @@ impl OwnStack {
     }
 }
 
+/// Who gives tasks to agents of other programs: this crate knows none of those.
+static OTHERS: OnceLock<Arc<dyn OtherAgents>> = OnceLock::new();
+
+/// Lets agents of other programs be sub-agents in this process. Whoever says it first leads.
+pub fn with_other_agents(others: Arc<dyn OtherAgents>) {
+    let _ = OTHERS.set(others);
+}
+
 /// Writes log lines nowhere: the screen belongs to the UI.
 pub fn no_log() -> Log {
     Arc::new(|_| {})
@@ -113,6 +122,7 @@ pub async fn own_visiting(launch: &Launch, visits: Option<Visits>, log: Log) -> 
     let (model, models) = (source.default_model(), source.known_models());
     let (store, unkept) = store(launch, &log)?;
     config.keeps_questions = !(launch.ephemeral || launch.is_headless || unkept.is_some());
+    config.keeps_outputs = !(launch.ephemeral || unkept.is_some());
     let start = start_with(launch, store.as_ref(), &work_dir)?;
     let effort = effort(launch, &config, &source)?;
     let budget = GivenBudget { usual: config.budget, typed: budget(launch) };
@@ -232,6 +242,7 @@ fn assemble_with(
         allow,
         vault,
         menu: menu.clone(),
+        delegation: Delegation { others: OTHERS.get().cloned(), worktrees: Some(Arc::new(OfTasks)) },
     };
     let mut engine = EngineTask(JoinSet::new());
     engine.0.spawn(Agent::new(setup, reports).run(ordered));

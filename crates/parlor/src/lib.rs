@@ -156,6 +156,7 @@ pub fn main(commit: Option<&str>) -> ExitCode {
             ));
         }
     };
+    stack::with_other_agents(std::sync::Arc::new(remote::task::TaskAgents::default()));
     // A picture of our memory would hold keys, and secrets that were typed.
     let nothing = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
     let _ = rustix::process::setrlimit(rustix::process::Resource::Core, nothing);

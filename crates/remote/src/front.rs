@@ -197,7 +197,8 @@ impl Front {
         log: Log,
     ) -> anyhow::Result<Front> {
         let dialect = approach.dialect;
-        let folder = keep.as_ref().map(|keep| keep.folder.clone());
+        let held_in = approach.leash.as_ref().and_then(|wish| wish.folder.clone());
+        let folder = keep.as_ref().map(|keep| keep.folder.clone()).or(held_in);
         // Before anything is started: a session that another Parlor writes cannot be gone on with.
         let keeping = keep.map(|keep| hubs::keeping(launch, keep, &log)).transpose()?;
         let start_within = match &place {

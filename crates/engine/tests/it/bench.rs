@@ -22,7 +22,7 @@ use domain::signal::{Signal, UiContext};
 use domain::state::{EntryKind, State};
 use domain::tool::{Progress, ToolResult, ToolRun};
 use domain::ui_files::{FileAnswer, FileRequest, UiFiles};
-use engine::{Agent, Config, ModelSource, ORDERS, REPORTS, Reported, Setup};
+use engine::{Agent, Config, Delegation, ModelSource, ORDERS, REPORTS, Reported, Setup};
 use models::scripted::Scripted;
 use models::{Model, ModelInfo, Price};
 use std::collections::BTreeMap;
@@ -71,6 +71,7 @@ pub(crate) struct Plan {
     pub(crate) guard: Option<Guard>,
     pub(crate) allow: Vec<Allowance>,
     pub(crate) vault: Option<Arc<dyn Vault>>,
+    pub(crate) delegation: Delegation,
 }
 
 impl Plan {
@@ -87,6 +88,7 @@ impl Plan {
             guard: None,
             allow: Vec::new(),
             vault: Some(Arc::new(MemoryVault::default())),
+            delegation: Delegation::default(),
         }
     }
 
@@ -217,6 +219,7 @@ impl Bench {
             config: plan.config,
             allow: plan.allow,
             vault: plan.vault,
+            delegation: plan.delegation,
             menu: AgentMenu::default(),
         };
         let agent = tokio::spawn(Agent::new(setup, reports).run(ordered));
