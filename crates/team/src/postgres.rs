@@ -161,7 +161,12 @@ impl PostgresStore {
         (first, last): (Seq, Seq),
     ) -> Result<String, StoreError> {
         if first == Seq(0) {
-            return Ok(self.load(session)?.state.entries.get(&entry).map_or_else(String::new, text_of));
+            return Ok(self
+                .load(session)?
+                .state
+                .entries
+                .get(&entry)
+                .map_or_else(String::new, |entry| text_of(entry)));
         }
         let (mut projection, mut text) = (Projection::new(session), String::new());
         let from = (Seq(first.0 - 1), None);
