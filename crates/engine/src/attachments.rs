@@ -18,10 +18,14 @@ pub(crate) const ATTACHMENT: &str = "attachment";
 pub(crate) const MAX_ATTACHMENT: u64 = 10 * 1024 * 1024;
 
 /// Puts the contents of attached files in the place of their names. Blocks on the disk.
-pub(crate) fn expand(entries: &mut [Entry], place: &ToolContext) -> Result<(), Failure> {
+pub(crate) fn expand(entries: &mut [Arc<Entry>], place: &ToolContext) -> Result<(), Failure> {
     let newest = entries.len().saturating_sub(1);
     for (at, entry) in entries.iter_mut().enumerate() {
-        let EntryKind::Message(message) = &mut entry.kind else { continue };
+        // The others stay those of the session.
+        if !brings_file(entry) {
+            continue;
+        }
+        let EntryKind::Message(message) = &mut Arc::make_mut(entry).kind else { continue };
         for part in &mut message.parts {
             let Part::Opaque { kind, json } = &*part else { continue };
             if kind != ATTACHMENT {
@@ -38,6 +42,11 @@ pub(crate) fn expand(entries: &mut [Entry], place: &ToolContext) -> Result<(), F
         }
     }
     Ok(())
+}
+
+fn brings_file(entry: &Entry) -> bool {
+    let is_file = |part: &Part| matches!(part, Part::Opaque { kind, .. } if kind == ATTACHMENT);
+    matches!(&entry.kind, EntryKind::Message(message) if message.parts.iter().any(is_file))
 }
 
 fn read(json: &str, place: &ToolContext) -> Result<Part, String> {
@@ -72,7 +81,7 @@ mod tests {
     use domain::state::State;
 
     /// A conversation in which each prompt brings one file along.
-    fn prompts_with(files: &[&str]) -> Vec<Entry> {
+    fn prompts_with(files: &[&str]) -> Vec<Arc<Entry>> {
         let mut state = State::new();
         for (n, file) in (1..).zip(files) {
             let message = MessageId(n);

@@ -91,8 +91,20 @@ pub(crate) struct CustomCommands {
 }
 
 /// What can be said with a slash in a folder, as UIs list it before the first turn.
-pub fn menu(config: &Config, work_dir: &WorkDir) -> AgentMenu {
-    CustomCommands::find(&config.look(work_dir)).menu()
+pub fn menu(config: &Config, data: &Path, work_dir: &WorkDir) -> AgentMenu {
+    let offered = crate::mcp::offered_before(config, data, work_dir);
+    with_servers(CustomCommands::find(&config.look(work_dir)).menu(), offered)
+}
+
+/// A menu with what MCP servers offer: commands, and what can be named. None takes the place of another command.
+pub(crate) fn with_servers(mut menu: AgentMenu, (commands, mentions): crate::mcp::Offers) -> AgentMenu {
+    for command in commands {
+        if menu.command(&command.name).is_none() {
+            menu.commands.push(command);
+        }
+    }
+    menu.mentions = mentions;
+    menu.bounded()
 }
 
 impl CustomCommands {
@@ -126,7 +138,7 @@ impl CustomCommands {
             about: one.about.clone(),
             hint: one.hint.clone(),
         };
-        AgentMenu { commands: self.all.iter().map(command).collect(), options: Vec::new() }.bounded()
+        AgentMenu { commands: self.all.iter().map(command).collect(), ..AgentMenu::default() }.bounded()
     }
 
     /// The command that a prompt begins with, and what is written behind it.

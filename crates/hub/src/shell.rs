@@ -20,6 +20,7 @@ mod past;
 mod remote;
 mod round;
 mod seat;
+mod step_down;
 mod visits;
 
 use crate::core::{Core, CoreInput, LiveSession, Standing};

@@ -2,6 +2,7 @@
 //! person agreed once.
 
 mod login;
+mod serve;
 
 use crate::aloud;
 use crate::exit::{self, Exit};
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// The MCP servers there are.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor mcp add weather -- uvx weather-server\n  parlor mcp add docs --url https://docs.example.org/mcp\n  parlor mcp import\n  parlor mcp list\n  parlor mcp approve weather --network\n  parlor mcp login docs\n  parlor mcp logout docs\n  parlor mcp test weather\n  parlor mcp forget weather\n  parlor mcp remove weather\n\nSee parlor help extend."
+    after_help = "Examples:\n  parlor mcp add weather -- uvx weather-server\n  parlor mcp add docs --url https://docs.example.org/mcp\n  parlor mcp import\n  parlor mcp list\n  parlor mcp approve weather --network\n  parlor mcp login docs\n  parlor mcp logout docs\n  parlor mcp test weather\n  parlor mcp log weather\n  parlor mcp serve\n  parlor mcp forget weather\n  parlor mcp remove weather\n\nSee parlor help extend."
 )]
 pub(crate) struct Mcp {
     #[command(subcommand)]
@@ -83,6 +84,13 @@ enum McpCommand {
         /// The server's name in the settings.
         name: String,
     },
+    /// Show what one said lately: its stderr, its notices, when it began and how it ended.
+    Log {
+        /// The server's name in the settings.
+        name: String,
+    },
+    /// Be an MCP server: other agents begin sessions here, speak in them, wait and read. Answers to questions stay yours.
+    Serve,
 }
 
 /// What a server may do beside reading the project and writing in its own cache.
@@ -142,9 +150,12 @@ fn may(reach: &Reach) -> String {
 
 /// Lists, adds, removes, approves or tries servers.
 pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
+    if matches!(asked.what, Some(McpCommand::Serve)) {
+        return serve::serve(launch.clone()).await;
+    }
     let mut config = aloud::settings();
     let (data, work_dir) = (paths::data()?, aloud::work_dir(launch, &mut config)?);
-    let (servers, troubles) = mcp::servers(&config, &data, work_dir.workspace.as_deref().ok());
+    let (servers, troubles) = mcp::servers(&config, &data, &work_dir);
     let own = config.settings.clone().context("there is no place for settings: set PARLOR_CONFIG_DIR");
     match asked.what.unwrap_or(McpCommand::List) {
         McpCommand::List => {
@@ -240,12 +251,30 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
             for tool in tested.tools {
                 output::print_line(&format!("  {tool}"));
             }
+            for prompt in &tested.prompts {
+                let takes = prompt.hint.as_deref().unwrap_or_default();
+                output::print_line(format!("  /{} {takes}", prompt.name).trim_end());
+            }
+            for resource in &tested.resources {
+                output::print_line(&format!("  @{}", resource.name));
+            }
             if let Some(words) = tested.instructions {
                 output::print_line(&format!(
                     "It says of them, and the model reads it as its words:\n{words}"
                 ));
             }
         }
+        McpCommand::Log { name } => {
+            let listed = find(&servers, &name)?;
+            match mcp::log(&data, root(&work_dir, listed)?, &name) {
+                Some(text) => output::print_line(text.trim_end()),
+                None => output::print_line(&format!(
+                    "{name} has said nothing that is kept\n\nhint: `parlor mcp test {name}` starts it once"
+                )),
+            }
+        }
+        // Begun before anything is read here.
+        McpCommand::Serve => {}
     }
     Ok(Exit::Done)
 }

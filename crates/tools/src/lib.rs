@@ -93,7 +93,7 @@ pub use todo::{ItemState, PlanItem, Todo};
 pub use tool::{
     BoxFuture, Deed, Leaves, Outcome, Plan, Port, Question, RuleOffer, Spec, Tool, ToolError, still_valid,
 };
-pub use toolbox::Toolbox;
+pub use toolbox::{CALL_FOUND, Toolbox};
 pub use touches::Touches;
 pub use workspace::{Bounds, NoWorkspace};
 pub use write::Write;

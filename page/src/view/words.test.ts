@@ -332,8 +332,16 @@ describe("the composer", () => {
       model: { provider: "x", name: "fast" },
       effort: "high",
     };
-    expect(settingWords(state, can)).toEqual(["fast", "high", "auto-edit"]);
-    expect(settingWords(state, { ...can, policy: false })).toEqual(["fast", "high"]);
+    expect(settingWords(state, can)).toEqual(["fast", "high", "edits freely"]);
+    // Whoever keeps its own rules is said to; before it is known nobody is.
+    const theirs = { ...can, policy: false, name: "goose" };
+    expect(settingWords(state, theirs)).toEqual(["fast", "high", "its own rules"]);
+    expect(settingWords(state, { ...theirs, consent: false })).toEqual([
+      "fast",
+      "high",
+      "its own rules; it never asks",
+    ]);
+    expect(settingWords(state, { ...theirs, name: "" })).toEqual(["fast", "high"]);
   });
 
   test("ranks beginnings before middles before letters in order", () => {
@@ -355,6 +363,9 @@ describe("tools and numbers", () => {
       ['{"items":["milk","bread"],"shop":"corner"}', "items: milk, bread, shop: corner"],
       ['{"id":3,"action":"stop","force":true}', "action: stop, force: yes, id: 3"],
       ['{"input":"*** Begin Patch\\n*** Update File: a.rs\\n@@\\n*** Add File: b.rs\\n"}', "a.rs, b.rs"],
+      ['{"kind":"confirm","message":"Go on?"}', "Go on?"],
+      ['{"agent":"explore","prompt":"find the tests"}', "explore: find the tests"],
+      ['{"subagent_type":"general","description":"rename","prompt":"all of it"}', "general: rename"],
       ["{}", ""],
       ["null", ""],
       ["not json", "not json"],

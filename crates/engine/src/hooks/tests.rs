@@ -70,6 +70,13 @@ fn the_persons_own_run_and_a_projects_wait_for_a_yes_to_exactly_them() {
     assert_eq!(approved(), [true, true, false], "its program is another one");
     put("work/.claude/check.sh", "exit 0");
     assert_eq!(approved(), [true, true, true]);
+    for command in
+        ["sh \"$CLAUDE_PROJECT_DIR/.claude/check.sh\"", "sh ${CLAUDE_PROJECT_DIR}/.claude/check.sh"]
+    {
+        put("work/.claude/settings.json", &hook("PreToolUse", "Bash", command));
+        let compared = see().remove(2).compared.unwrap();
+        assert!(compared.contains(".claude/check.sh"), "{command}: {compared}");
+    }
     put(
         "work/.claude/settings.json",
         &hook("PreToolUse", "Edit", "\"$CLAUDE_PROJECT_DIR\"/.claude/check.sh"),

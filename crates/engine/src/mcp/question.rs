@@ -95,7 +95,15 @@ mod tests {
 
     fn listed(command: &str, approved: bool) -> Listed {
         let entry = read("files", &json!({"command": command, "args": ["-y", "x"]})).unwrap();
-        Listed { entry, from_project: true, from_ui: false, approved, reach: None, compared: None }
+        Listed {
+            entry,
+            from_project: true,
+            folder: None,
+            from_ui: false,
+            approved,
+            reach: None,
+            compared: None,
+        }
     }
 
     fn choices(listed: &Listed) -> (String, Vec<Choice>) {

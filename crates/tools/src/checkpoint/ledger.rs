@@ -59,7 +59,7 @@ impl CallScope {
         if gits::are_locked(place) { CallScope::AllButGit } else { CallScope::Everything }
     }
 
-    /// Whether it may change files that nobody looks at here: those outside of the workspace, for one.
+    /// Whether it may change files that nobody looks at here: those outside the project, for one.
     fn reaches_beyond(&self, root: &Path) -> bool {
         match self {
             CallScope::Files(paths) => paths.iter().any(|path| !path.starts_with(root)),
@@ -321,7 +321,7 @@ impl Ledger {
         let why = match path.strip_prefix(root) {
             // It goes with the session, and nobody wants it back before.
             Err(_) if self.place.in_temp(path) => return Vec::new(),
-            Err(_) => "it lies outside of the workspace",
+            Err(_) => "it lies outside the project",
             Ok(path) if scan::is_version_control(path) => "it belongs to version control",
             Ok(path) => {
                 let look = |path: &Path| Ok((RelPath(path.to_owned()), self.look(root, &go_on).at(path)?));

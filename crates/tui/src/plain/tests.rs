@@ -297,10 +297,9 @@ fn no_line_of_a_question_is_somebody_elses_without_a_mark() {
     bench.asks(7, AskKind::Confirm { message, yes: None, no: None, danger: false });
     bench.closes(7, Answer::Confirmed(false));
     bench.propose();
-    for (id, preview) in [
-        (8, Preview::Command { line: theirs.clone(), inner: Vec::new() }),
-        (9, Preview::Text(theirs.clone())),
-    ] {
+    for (id, preview) in
+        [(8, Preview::Command { line: theirs.clone(), inner: Vec::new() }), (9, Preview::Text(theirs))]
+    {
         bench.consent_to(id, preview);
         bench.closes(id, Answer::Deny { reason: None });
     }

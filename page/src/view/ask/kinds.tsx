@@ -4,7 +4,7 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Answer, Ask, Choice, Consent, Preview } from "../../model/types";
 import { Diffs } from "../diff/view";
-import { Coded, Prose, Seen } from "../text/seen";
+import { Coded, Seen } from "../text/seen";
 import { Told } from "./told";
 import { visible } from "../text/unseen";
 import { isFree, type Giving } from "./dock";
@@ -85,7 +85,7 @@ export function ConsentBody({ ask, consent, giving }: { ask: Ask; consent: Conse
           <p class={`risk-words risk-${assessment.unrated ? "unrated" : assessment.risk}`}>
             <b>{words}</b>
             {words && assessment.reasons.length > 0 ? ": " : ""}
-            <Prose text={assessment.reasons.join("; ")} />
+            <Coded text={assessment.reasons.join("; ")} />
             {assessment.reasons.length > 0 ? "." : ""}
           </p>
         )}

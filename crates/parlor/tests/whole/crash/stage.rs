@@ -93,7 +93,7 @@ pub(crate) fn stack(script: &str, store: Box<dyn Store>, place: &Path) -> Hub {
     let model = Arc::new(Scripted::parse(script).expect("the model's script"));
     let cwd = place.display().to_string();
     let config = engine::Config::default();
-    let menu = engine::menu(&config, &config.work_dir(&cwd, &cwd));
+    let menu = engine::menu(&config, place, &config.work_dir(&cwd, &cwd));
     let setup = engine::Setup {
         models: Arc::new(Script(model)),
         toolbox,
