@@ -128,6 +128,7 @@ async fn work(
         judged: true,
         leash: Some(leash),
         listening: None,
+        in_room: false,
     };
     let place = RuntimeAddress::Command(agent.command.iter().map(Into::into).collect());
     let telling = tell.clone();

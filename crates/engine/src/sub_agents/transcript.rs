@@ -47,7 +47,7 @@ impl Transcript {
     pub(crate) fn hears(&mut self, body: &Body) -> bool {
         match body {
             Body::Message(MessageEvent::Started { role: Role::Assistant, .. }) => {
-                self.add("\n## It says\n\n")
+                self.add("\n## It says\n\n");
             }
             Body::Message(MessageEvent::Started { .. }) => self.add("\n## It hears\n\n"),
             Body::Message(MessageEvent::Delta { kind: TextKind::Text, text, .. })
