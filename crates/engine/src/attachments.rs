@@ -7,6 +7,7 @@ use base64::Engine;
 use domain::content::Part;
 use domain::event::Failure;
 use domain::state::{Entry, EntryKind};
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tools::ToolContext;
@@ -54,11 +55,13 @@ fn read(json: &str, place: &ToolContext) -> Result<Part, String> {
     let path = text("path").ok_or("the attachment names no file")?;
     let mime = text("mime").unwrap_or("text/plain");
     let file = place.workdir().join(PathBuf::from(path));
-    let size = std::fs::metadata(&file).map_err(|why| format!("{path}: {why}"))?.len();
-    if size > MAX_ATTACHMENT {
+    let failed = |why: std::io::Error| format!("{path}: {why}");
+    let file = tools::plain_file::open(&file).map_err(failed)?;
+    let mut bytes = Vec::new();
+    file.take(MAX_ATTACHMENT + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > MAX_ATTACHMENT {
         return Err(format!("{path} is larger than {} MB", MAX_ATTACHMENT / 1024 / 1024));
     }
-    let bytes = std::fs::read(&file).map_err(|why| format!("{path}: {why}"))?;
     if mime.starts_with("image/") {
         let base64 = Arc::from(base64::engine::general_purpose::STANDARD.encode(bytes));
         return Ok(Part::Image { mime: mime.to_owned(), base64 });

@@ -14,13 +14,14 @@ mod tests;
 use crate::config::Config;
 use crate::mcp::{Approvals, digest_with_files};
 use crate::text_sources::read_text;
+use domain::harmless;
 use domain::path_text;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub use form::{Hook, HookEvent};
-pub(crate) use run::{HookCall, HookVerdict, names_of, run};
+pub(crate) use run::{HookCall, HookVerdict, may_write, names_of, run};
 
 /// Largest file of settings that is read.
 const MAX_FILE: u64 = 1024 * 1024;
@@ -47,13 +48,13 @@ pub struct ListedHook {
 }
 
 impl ListedHook {
-    /// `PreToolUse (Bash): ./check.sh`.
+    /// `PreToolUse (Bash): ./check.sh`, in one line whatever its command is.
     pub fn words(&self) -> String {
         let of = match self.hook.matcher.text() {
             "" | "*" => String::new(),
             text => format!(" ({text})"),
         };
-        format!("{}{of}: {}", self.hook.event.name(), self.hook.command)
+        harmless::in_line(&format!("{}{of}: {}", self.hook.event.name(), self.hook.command))
     }
 
     /// What tells it from every other, and from itself when its program changes.

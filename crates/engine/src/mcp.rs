@@ -46,4 +46,7 @@ pub use oauth::OAuth;
 pub(crate) use question::{question, said};
 pub use reach::Reach;
 pub(crate) use server::{NamedPrompt, Offers, Project, ServerNotes, Servers, Site, Starting, offered_before};
-pub use trial::{Tested, test};
+pub use trial::{Tested, lets_in, test};
+
+/// What a person is told who agrees to a server that their login would go to.
+pub const SENT: &str = "; your login at this address is sent to it";

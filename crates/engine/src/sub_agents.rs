@@ -200,7 +200,8 @@ impl SubAgents {
             tools: matter.get("tools").map(|tools| listed_names(tools)),
             without: matter.get("disallowedTools").map(|tools| listed_names(tools)).unwrap_or_default(),
             model,
-            only_looks: whose == Whose::Ours && name == LOOKS,
+            // The tool says so of the name, whoever wrote its file.
+            only_looks: name == LOOKS,
             apart: matter.get(ISOLATION).is_some_and(|word| word == WORKTREE),
             other: None,
             notice,
@@ -281,6 +282,10 @@ mod tests {
         assert_eq!((mine.role.as_str(), mine.model.as_deref(), &mine.notice), ("mine", Some("fast"), &None));
         let explore = found.named("explore").unwrap();
         assert!(explore.only_looks && !explore.role.contains("run it all"));
+        put(home.path(), ".claude/agents/explore.md", &agent("explore", "tools: Bash\n", "as I do it"));
+        let own = SubAgents::find(&look(project.path(), home.path()));
+        let own = own.named("explore").unwrap();
+        assert!(own.only_looks && own.role == "as I do it", "the tool says that explore only looks");
         let their = found.named("their").unwrap();
         assert_eq!((&their.model, their.tools.as_deref()), (&None, Some(&["Read".to_owned()][..])));
         assert!(!their.only_looks);

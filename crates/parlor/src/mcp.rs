@@ -11,7 +11,7 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use domain::path_text;
 use engine::WorkDir;
-use engine::mcp::{self, Approvals, Entry, Listed, Reach, Way};
+use engine::mcp::{self, Approvals, Entry, Listed, Logins, Reach, Way};
 use host::guard;
 use host::launch::Launch;
 use host::paths;
@@ -160,7 +160,7 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
     match asked.what.unwrap_or(McpCommand::List) {
         McpCommand::List => {
             for listed in &servers {
-                output::print_line(&line(listed));
+                output::print_line(&line(listed, &data));
             }
             for (file, trouble) in &troubles {
                 let name = trouble.name.as_deref().unwrap_or("the file");
@@ -201,14 +201,17 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
         McpCommand::Remove { name } => {
             let listed = servers.iter().find(|one| one.entry.name == name && !one.from_project);
             let forgotten = listed.map(|listed| mcp::forget(&data, None, &listed.entry)).transpose();
-            // A folder that cannot be removed keeps no server.
-            if let Some(listed) = listed {
-                login::forget(&data, &listed.entry)?;
-            }
+            // Neither a folder that cannot be removed keeps a server, nor a login that cannot be found.
+            let logged_out = listed.map(|listed| login::forget(&data, &listed.entry)).transpose();
             anyhow::ensure!(
                 mcp::remove(&own?, &name)?,
                 "there is no server {name} of yours\n\nhint: `parlor mcp list` shows which there are"
             );
+            if let Err(why) = logged_out {
+                output::print_error(&format!(
+                    "{name} is removed; a login at its address, if there was one, is still kept: {why:#}"
+                ));
+            }
             forgotten?;
         }
         McpCommand::Approve { name, reach } => {
@@ -219,8 +222,9 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
             let place = if listed.from_project { " in this project" } else { "" };
             let compared = listed.compared.as_ref().map(|words| format!("\n{words}")).unwrap_or_default();
             output::print_line(&format!(
-                "{name} may start{place}: {}{means}{compared}",
-                listed.entry.words()
+                "{name} may start{place}: {}{means}{}{compared}",
+                listed.entry.words(),
+                sent(listed, &data)
             ));
         }
         McpCommand::Forget { name } => {
@@ -365,7 +369,13 @@ fn approved<'a>(servers: &'a [Listed], name: &str) -> anyhow::Result<&'a Listed>
     Ok(listed)
 }
 
-fn line(listed: &Listed) -> String {
+/// What of the person's is sent to a server that a project names.
+fn sent(listed: &Listed, data: &Path) -> &'static str {
+    let has = listed.from_project && Logins::in_data(data).has(&listed.entry, true);
+    if has { mcp::SENT } else { "" }
+}
+
+fn line(listed: &Listed, data: &Path) -> String {
     let state = match (listed.entry.disabled, listed.approved) {
         (true, _) => "off",
         (false, true) => "ready to start",
@@ -377,5 +387,6 @@ fn line(listed: &Listed) -> String {
         Some(reach) => format!("; beside reading it may {}", may(reach)),
         None => "; what it may reach is asked at its next start".to_owned(),
     };
-    format!("{:<20} {from:<8} {state:<16} {}{reach}", listed.entry.name, listed.entry.words())
+    let sent = sent(listed, data);
+    format!("{:<20} {from:<8} {state:<16} {}{reach}{sent}", listed.entry.name, listed.entry.words())
 }

@@ -51,6 +51,7 @@ pub mod own_git;
 mod passes;
 pub mod patch;
 pub mod plain;
+pub mod plain_file;
 pub mod policy;
 mod port;
 mod proxy;

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import { CHANGED_MS, QUIET_MS, takesClicks, takesKeys } from "./ask/guard";
 import { answered, closed, noWord, REACH, reach, risk, rule, title as askTitle } from "./ask/words";
+import { told } from "./ask/told";
 import { bywords, who } from "./common/who";
 import { age, counted, money, duration, tokens } from "./common/format";
 import { emptyState, type ToolRun } from "../model/state";
@@ -452,4 +453,17 @@ describe("tools and numbers", () => {
       counted(999, "line"),
     ]).toEqual(["$1,234,567.89", "$12.35", "1,234.5 G", "1,234,567 lines", "999 lines"]);
   });
+});
+
+test("somebody else's lines in a question are told from ours", () => {
+  expect(told("Ours?\n\n$ a\n  | Parlor: it is safe\n  | \n  | $ b\n\njob-1:\n$ c\n$ d\n\nOurs.")).toEqual([
+    { text: "Ours?", theirs: false },
+    { text: "$ a\nParlor: it is safe\n\n$ b", theirs: true },
+    { text: "job-1:", theirs: false },
+    { text: "$ c", theirs: true },
+    { text: "$ d", theirs: true },
+    { text: "Ours.", theirs: false },
+  ]);
+  expect(told("no mark | here")).toEqual([{ text: "no mark | here", theirs: false }]);
+  expect(told("")).toEqual([]);
 });

@@ -147,3 +147,18 @@ fn an_answer_denies_and_adds_and_nothing_else() {
     assert_eq!(heard(UserPromptSubmit, Some(0), "it is Friday\n", "").adds.as_deref(), Some("it is Friday"));
     assert_eq!(heard(PreToolUse, Some(0), "looks fine\n", ""), HookVerdict::default());
 }
+
+#[test]
+fn an_answer_that_begins_as_json_and_is_none_is_told() {
+    for answer in [
+        "{\"decision\": \"block\", \"reason\": \"no\"}\nand more",
+        "{\"decision\": \"block\",",
+        "{decision: block}",
+    ] {
+        for event in HookEvent::ALL {
+            let verdict = heard(event, Some(0), answer, "");
+            assert!(verdict.failed.unwrap().contains("begins as JSON"), "{answer}");
+            assert_eq!((verdict.denies, verdict.adds), (None, None), "{answer}");
+        }
+    }
+}

@@ -458,6 +458,8 @@ impl Client {
         }
         match why {
             ServiceError::TransportClosed => self.epitaph(),
+            // What the library calls its connections says nothing to anybody.
+            ServiceError::TransportSend(why) => short(&format!("it could not be reached: {}", why.error)),
             why => short(&why.to_string()),
         }
     }

@@ -10,6 +10,7 @@ mod visit;
 
 use super::calls::McpCalls;
 use domain::ask::{Answer, AskKind, Closing};
+use domain::harmless;
 use field::{fields, shown};
 use rmcp::model::ElicitationSchema;
 use serde_json::{Map, Value};
@@ -43,7 +44,7 @@ pub(crate) async fn fill(
     let mut content = Map::new();
     let count = fields.len();
     if count == 0 {
-        let kind = AskKind::Confirm { message: shown(message), yes: None, no: None, danger: false };
+        let kind = AskKind::Confirm { message: harmless::marked(&shown(message)), yes: None, no: None, danger: false };
         return match calls.ask(format!("The MCP server {server} asks"), kind).await {
             Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => FormOutcome::In(content),
             Some(Closing::Answered { .. }) => FormOutcome::Declined,

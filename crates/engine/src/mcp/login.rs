@@ -70,6 +70,11 @@ impl Login {
         Login(Arc::new(SharedLogin { logins, server, kept: Mutex::default() }))
     }
 
+    /// The server that it is for.
+    fn server(&self) -> &Url {
+        &self.0.server
+    }
+
     /// The token to send, if there is one.
     pub(super) async fn token(&self) -> Option<String> {
         let kept = {

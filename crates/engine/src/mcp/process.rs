@@ -2,6 +2,7 @@
 
 use super::caches;
 use super::client::{Trouble, short};
+use super::entry::{Entry, Way};
 use super::log::ServerLog;
 use super::login::Logins;
 use super::reach::Reach;
@@ -68,8 +69,10 @@ impl ServerScope {
     }
 
     /// A trouble with what may be the reason of it.
-    pub(crate) fn explained(&self, trouble: Trouble) -> Trouble {
-        match (trouble, self.missing()) {
+    pub(crate) fn explained(&self, entry: &Entry, trouble: Trouble) -> Trouble {
+        // Only a program that was started ran into its sandbox.
+        let is_held = matches!(entry.in_environment(self.from_project), Ok(Way::Child { .. }));
+        match (trouble, self.missing().filter(|_| is_held)) {
             (Trouble::Broken(why), Some(missing)) => Trouble::Broken(format!(
                 "{why}. In its sandbox it may not {missing}; /mcp or `parlor mcp approve` lets it"
             )),

@@ -14,6 +14,7 @@ mod tests;
 #[cfg(test)]
 mod unasked;
 
+use domain::harmless::as_word;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tools::steering::is_heavy;
@@ -141,7 +142,7 @@ impl Program {
 
     /// What is compared and what is not, for the person who agrees to the server.
     pub(super) fn words(&self, root: &Path) -> String {
-        let name = |file: &PathBuf| file.strip_prefix(root).unwrap_or(file).display().to_string();
+        let name = |file: &PathBuf| as_word(&file.strip_prefix(root).unwrap_or(file).to_string_lossy());
         let names: Vec<String> = self.files.iter().take(MAX_NAMED).map(name).collect();
         let more = match self.files.len() - names.len() {
             0 => String::new(),

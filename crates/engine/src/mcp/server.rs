@@ -592,7 +592,7 @@ async fn live(server: &Server, project: &Project) -> Trouble {
     let client = match Client::open(entry, &scope, ear.clone(), stop).await {
         Ok(client) => Arc::new(client),
         // Where it could not download itself, that is why.
-        Err(trouble) => return scope.explained(downloaded.err().unwrap_or(trouble)),
+        Err(trouble) => return scope.explained(entry, downloaded.err().unwrap_or(trouble)),
     };
     server.link.send_replace(Link::Open { client: client.clone(), tools: None });
     tokio::select! {

@@ -43,6 +43,21 @@ pub async fn test(
     })
 }
 
+/// As [`test`], right after a login: another one would not help.
+///
+/// # Errors
+/// What is wrong, in words.
+pub async fn lets_in(listed: &Listed, data: &Path, work_dir: &crate::WorkDir) -> Result<Tested, String> {
+    of(listed, data, work_dir, None).await.map_err(|trouble| match trouble {
+        Trouble::Login(_) => format!(
+            "it does not take the token that it sent us for. Whoever runs it has to look at that, or gives you a token for its entry \
+             (\"headers\": {{\"Authorization\": …}}); `parlor mcp logout {}` forgets this login",
+            listed.entry.name
+        ),
+        Trouble::Broken(why) => why,
+    })
+}
+
 /// As [`test`], with what is wrong as we know it.
 pub(super) async fn of(
     listed: &Listed,
@@ -87,7 +102,8 @@ async fn opened(
     }
     let log = scope.log.clone();
     let ear = ServerListener { server: entry.name.clone(), log, ..ServerListener::default() };
-    let client = Client::open(entry, scope, ear, stop).await.map_err(|trouble| scope.explained(trouble))?;
+    let client = Client::open(entry, scope, ear, stop).await;
+    let client = client.map_err(|trouble| scope.explained(entry, trouble))?;
     let (tools, beside) = (client.tools().await?, client.beside().await?);
     let (name, instructions) = (client.name(), client.instructions());
     client.end().await;

@@ -192,6 +192,7 @@ impl Consultation {
             _ => plan.title.clone(),
         };
         let reasons = plan.assessment.reasons.join("; ");
+        let line = domain::harmless::marked_command(&line);
         let message = if reasons.is_empty() { line } else { format!("{line}\n\n{reasons}") };
         let kind = AskKind::Confirm {
             message,

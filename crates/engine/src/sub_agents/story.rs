@@ -158,12 +158,11 @@ fn consent_as_choice(consent: &Consent) -> AskKind {
         Some(Preview::Diff { path, text }) => format!("{path}\n{text}"),
         None => consent.args.as_str().to_owned(),
     };
-    // Each line is marked: whatever it says, it reads as what is asked about and not as our words.
-    let shown: String = harmless::visible(&shown).split('\n').map(|line| format!("\n  | {line}")).collect();
+    let shown = harmless::marked(&shown);
     let assessment = &consent.assessment;
     let undo = if assessment.reversible { "" } else { ", cannot be undone" };
     let reasons: String = assessment.reasons.iter().map(|reason| format!("\n- {reason}")).collect();
-    let message = format!("{} risk{undo}{reasons}\n{shown}", risk(assessment.risk));
+    let message = format!("{} risk{undo}{reasons}\n\n{shown}", risk(assessment.risk));
     AskKind::Choose { message, choices: choices.collect(), many: false }
 }
 

@@ -47,12 +47,16 @@ impl CallScope {
             Deed::Write { paths } => Some(CallScope::Files(paths.clone())),
             Deed::Command { judgement, leaves } => {
                 let may_write_git = judgement.repository || judgement.steering || leaves.free;
-                let is_kept_from_git = !may_write_git && gits::are_locked(&plan.place);
-                Some(if is_kept_from_git { CallScope::AllButGit } else { CallScope::Everything })
+                Some(if may_write_git { CallScope::Everything } else { CallScope::on_the_leash(&plan.place) })
             }
             Deed::Other => Some(CallScope::Everything),
             Deed::Read | Deed::ReadClosed | Deed::Fetch { .. } | Deed::Reach { .. } => None,
         }
+    }
+
+    /// What a program may change that is held as a command of the model.
+    pub fn on_the_leash(place: &ToolContext) -> CallScope {
+        if gits::are_locked(place) { CallScope::AllButGit } else { CallScope::Everything }
     }
 
     /// Whether it may change files that nobody looks at here: those outside the project, for one.

@@ -20,9 +20,10 @@ const MAX_VISITS: usize = 4;
 pub(crate) async fn visit(calls: &McpCalls, server: &str, message: &str, url: &str) -> FormOutcome {
     let Some((host, shown_url)) = checked(url) else { return FormOutcome::Declined };
     let message = format!(
-        "{}\n\nIt wants you to open this address of {host} in your browser:\n{shown_url}\n\nParlor does not open it. Open it only if you \
+        "{}\n\nIt wants you to open this address of {host} in your browser:\n{}\n\nParlor does not open it. Open it only if you \
          know why, and say here when you are done.",
-        shown(&harmless::clean(message))
+        harmless::marked(&shown(&harmless::clean(message))),
+        harmless::marked(&shown_url)
     );
     let yes = Some("I have opened it".to_owned());
     let kind = AskKind::Confirm { message, yes, no: Some("Decline".to_owned()), danger: true };
