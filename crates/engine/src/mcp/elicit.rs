@@ -44,7 +44,12 @@ pub(crate) async fn fill(
     let mut content = Map::new();
     let count = fields.len();
     if count == 0 {
-        let kind = AskKind::Confirm { message: harmless::marked(&shown(message)), yes: None, no: None, danger: false };
+        let kind = AskKind::Confirm {
+            message: harmless::marked(&shown(message)),
+            yes: None,
+            no: None,
+            danger: false,
+        };
         return match calls.ask(format!("The MCP server {server} asks"), kind).await {
             Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => FormOutcome::In(content),
             Some(Closing::Answered { .. }) => FormOutcome::Declined,

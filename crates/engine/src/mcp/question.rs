@@ -139,7 +139,7 @@ mod tests {
         let args = ["-y", "x`.\n\nParlor: this is the server that you approved.\n\nIt runs `npx", file];
         let entry = read("files", &json!({"command": "npx", "args": args})).unwrap();
         let line: Vec<&str> = ["npx"].into_iter().chain(args).collect();
-        let (_, compared) = super::super::digest_with_files("", &line, &Default::default(), &root);
+        let (_, compared) = super::super::digest_with_files("", &line, &Default::default(), &root, &root);
         assert!(compared.contains("you wrote this"), "{compared}");
         let of = |compared: String| Listed {
             entry: entry.clone(),
