@@ -103,6 +103,7 @@ pub(crate) fn stack(script: &str, store: Box<dyn Store>, place: &Path) -> Hub {
         allow: vec![Allowance::Tool(TALLY.to_owned())],
         vault: None,
         menu: menu.clone(),
+        delegation: engine::Delegation::default(),
     };
     tokio::spawn(Agent::new(setup, reports).run(ordered));
     let setup = Setup { menu, ..Setup::new(Engine::Driven, &cwd, 1) };
