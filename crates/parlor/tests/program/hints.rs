@@ -29,6 +29,7 @@ const STANDS_FOR: &[(&str, &str)] = &[
     ("ROLE", "runtime"),
     ("{dialect}", "native"),
     ("{name}", "name"),
+    ("{server}", "name"),
     ("{session}", "sess-1"),
     ("{id}", "sess-1"),
     ("{provider}", "openai"),
