@@ -208,6 +208,12 @@ pub(crate) const LAYERS: &[Layer] = &[
         outside: Outside::NoTokio,
     },
     Layer {
+        name: "simulate",
+        why: "plays the hub from a seed, with a store, an agent and UIs that fail; it stands on the hub as it is shipped, and is in nothing that is shipped",
+        uses: &["domain", "wire", "roles", "native", "link", "store", "hub"],
+        outside: Outside::NoTerminal,
+    },
+    Layer {
         name: BINARY,
         why: "the binary: the only place where everything meets",
         uses: &[

@@ -61,6 +61,8 @@ cargo xtask CHORE
   dist                     build the program as it is published, and refuse one that grew past its bound
   fuzz [--seconds N] [TARGET...]
                            try hostile inputs, guided by what they reach: both roles of every wire, and what reads bytes (30 s each)
+  simulate [--shared] [--seeds N] [--from SEED] | --seed SEED
+                           play the hub from seeds, with a store, lines and processes that fail (100000 schedules); one seed tells its steps
   fixtures                 make the fixtures of this version anew, with the program as it is now
   mcp-conformance          play the client scenarios of MCP's conformance suite, and write into docs/extend.md what came of each
   accept [NAME...]         run the tests and write what they got into their inline expectations
@@ -89,6 +91,9 @@ const PICTURES: &[&str] = &["test", "--quiet", "--package", "tui", "--lib", "gal
 /// The test that draws the film.
 const FILM: &[&str] = &["test", "--quiet", "--package", "tui", "--lib", "gallery::film"];
 
+/// The program that simulates, with its checks switched on.
+const SIMULATE: &[&str] = &["run", "--quiet", "--package", "simulate", "--"];
+
 fn run(chore: &str, rest: &[String]) -> Result<()> {
     let shell = Shell::at_root()?;
     match chore {
@@ -116,6 +121,10 @@ fn run(chore: &str, rest: &[String]) -> Result<()> {
         "desktop" => desktop::run(&shell, desktop::Wanted::parse(rest)),
         "dist" => no_arguments(rest).and_then(|()| dist::run(&shell)),
         "fuzz" => fuzz::run(&shell, &fuzz::Fuzzing::parse(rest)?),
+        "simulate" => {
+            let words: Vec<&str> = SIMULATE.iter().copied().chain(rest.iter().map(String::as_str)).collect();
+            shell.step("cargo", &words, &[])
+        }
         "fixtures" => no_arguments(rest).and_then(|()| suite::fixtures(&shell)),
         "lint" => no_arguments(rest).and_then(|()| lint::run(&shell)),
         "layers" => no_arguments(rest).and_then(|()| layers::run(&shell)),

@@ -17,6 +17,7 @@ mod calls;
 
 use super::files::Cabinet;
 use super::keeper::{Batch, Keeper};
+use super::machine::Calls;
 use super::past;
 use crate::core::{Answer, Core, Request, RequestId};
 use domain::command::{ExportFormat, Refusal, RefusalKind};
@@ -67,6 +68,7 @@ pub(super) struct Archive {
     files: VecDeque<(RequestId, FileTask)>,
     files_open: usize,
     tending: bool,
+    pub(super) calls: Calls,
     jobs: JoinSet<Finished>,
     /// When each request is given up.
     asked: BTreeMap<RequestId, OpenRequest>,
@@ -240,6 +242,7 @@ impl Archive {
             files: VecDeque::new(),
             files_open: 0,
             tending: false,
+            calls: Calls::OnThreads,
             jobs: JoinSet::new(),
             asked: BTreeMap::new(),
         }
@@ -363,7 +366,7 @@ impl Archive {
         {
             self.files_open += 1;
             let cabinet = self.cabinet.clone();
-            self.jobs.spawn_blocking(move || {
+            self.calls.begin(&mut self.jobs, move || {
                 // A file that breaks us must not take the place of others for good.
                 let work = AssertUnwindSafe(|| calls::perform_file(&cabinet, task));
                 let broken =
@@ -396,7 +399,7 @@ impl Archive {
         let Some(job) = self.fetch(id, request, keeper) else { return true };
         if beside {
             let Some(mut reader) = self.reader.take() else { return false };
-            self.jobs.spawn_blocking(move || {
+            self.calls.begin(&mut self.jobs, move || {
                 let done = calls::perform(reader.as_mut(), job);
                 Finished::Reader(reader, done)
             });
@@ -462,7 +465,7 @@ impl Archive {
     fn call(&mut self, job: Job, under_way: Option<UnderWay>) {
         let Some(mut store) = self.store.take() else { return };
         self.under_way = under_way;
-        self.jobs.spawn_blocking(move || {
+        self.calls.begin(&mut self.jobs, move || {
             let done = calls::perform(store.as_mut(), job);
             Finished::Store(store, done)
         });
