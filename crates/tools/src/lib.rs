@@ -10,7 +10,7 @@
 //!
 //! - reader and sandbox: shell | home, exact, sandbox
 //! - network: net
-//! - texts: address, diff, digest, encoding, env, forms, line_ends, names, outline, nearest, loose, title
+//! - texts: address, diff, plain_file, digest, encoding, env, forms, line_ends, names, outline, nearest, loose, title
 //! - words: error, args, buffers, known_secrets, output, tries, jobs, rule, gate, port, proxy
 //! - context: workspace, tree, temp, steering, built, context
 //! - calls: tool, touches, policy, passes, own_git

@@ -70,7 +70,6 @@ impl Login {
         Login(Arc::new(SharedLogin { logins, server, kept: Mutex::default() }))
     }
 
-    /// The server that it is for.
     fn server(&self) -> &Url {
         &self.0.server
     }

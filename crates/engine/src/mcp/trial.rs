@@ -50,7 +50,7 @@ pub async fn test(
 pub async fn lets_in(listed: &Listed, data: &Path, work_dir: &crate::WorkDir) -> Result<Tested, String> {
     of(listed, data, work_dir, None).await.map_err(|trouble| match trouble {
         Trouble::Login(_) => format!(
-            "it does not take the token that it sent us for. Whoever runs it has to look at that, or gives you a token for its entry \
+            "it does not accept the token that it sent us for. Whoever runs it has to look at that, or gives you a token for its entry \
              (\"headers\": {{\"Authorization\": …}}); `parlor mcp logout {}` forgets this login",
             listed.entry.name
         ),

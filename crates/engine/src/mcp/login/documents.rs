@@ -97,7 +97,7 @@ impl Issuer {
             authorize.as_ref().filter(|place| !says_issuer && is_foreign(place, &issuer, &token))
         {
             return Err(format!(
-                "its authorization server {} has you say yes at {}, and takes what comes of it at {}: in that way somebody gets a \
+                "its authorization server {} has you say yes at {}, and wants what comes of it at {}: in that way somebody gets a \
                  token that was meant for another. No login is begun, unless its answers name it (`authorization_response_iss_parameter_supported`)",
                 super::shown(&issuer),
                 super::shown(&authorize.origin().ascii_serialization()),
