@@ -6,7 +6,6 @@
 
 mod ask;
 mod channel;
-mod clipboard;
 mod notices;
 mod outside;
 mod place;
@@ -60,8 +59,7 @@ fn run(wish: Wish) -> tauri::Result<()> {
             channel::channel_send,
             channel::channel_close,
             channel::settings,
-            channel::set_settings,
-            channel::pasted_picture
+            channel::set_settings
         ])
         .setup(move |app| {
             let shell = Arc::new(Shell::new(app.handle().clone()));

@@ -9,8 +9,6 @@ mod starts;
 mod wires;
 mod wording;
 
-pub(crate) use wording::is_for_people;
-
 use anyhow::Result;
 
 use crate::comments;

@@ -19,9 +19,6 @@ mod compaction;
 #[path = "it/consent.rs"]
 mod consent;
 #[cfg(test)]
-#[path = "it/delegation.rs"]
-mod delegation;
-#[cfg(test)]
 #[path = "it/editor.rs"]
 mod editor;
 #[cfg(test)]
@@ -54,9 +51,6 @@ mod mcp_forms;
 #[cfg(test)]
 #[path = "it/mcp_login.rs"]
 mod mcp_login;
-#[cfg(test)]
-#[path = "it/mcp_offers.rs"]
-mod mcp_offers;
 #[cfg(test)]
 #[path = "it/mcp_starts.rs"]
 mod mcp_starts;

@@ -6,18 +6,16 @@
 
 mod end;
 mod git;
-mod of_tasks;
 mod others;
 
 pub use end::{Merged, merge, remove};
 pub use git::{Git, common_of};
-pub(crate) use of_tasks::OfTasks;
 pub use others::refuse_while_open;
 
 use crate::error::usage;
 use crate::kept;
 use crate::launch::Launch;
-use crate::{paths, settings, store_place};
+use crate::{paths, settings};
 use anyhow::Context;
 use domain::path_text;
 use hub::Log;
@@ -65,20 +63,6 @@ impl Worktree {
     /// For the footer.
     pub fn shown(&self) -> String {
         format!("worktree {}", self.name)
-    }
-}
-
-/// What a new worktree is to be called.
-#[derive(Debug, Clone, Copy)]
-enum Named<'a> {
-    So(&'a str),
-    /// By this word and the first number that is free.
-    After(&'a str),
-}
-
-impl Named<'_> {
-    fn of(asked: Option<&str>) -> Named<'_> {
-        asked.map_or(Named::After("work"), Named::So)
     }
 }
 
@@ -174,7 +158,7 @@ pub fn enter(launch: &mut Launch, log: &Log) -> anyhow::Result<Option<Worktree>>
                 path_text::write(&tree.path)
             )));
         }
-        None => make(&git, Named::of(asked.as_deref()), &launch.copy)?,
+        None => make(&git, asked.as_deref(), &launch.copy)?,
     };
     // The same folder of the project, where it is there.
     let inner = here.strip_prefix(git.root()).unwrap_or(Path::new(""));
@@ -186,9 +170,7 @@ pub fn enter(launch: &mut Launch, log: &Log) -> anyhow::Result<Option<Worktree>>
 
 /// The worktree of the session that is gone on with: it goes on there.
 fn again(launch: &mut Launch) -> Option<Worktree> {
-    let begins = launch.resume.as_ref().is_none_or(Option::is_none) && !launch.continue_last;
-    // Which folder a session of a database works in is looked up when it is opened.
-    if begins || launch.ephemeral || !store_place::database(launch).is_ok_and(|place| place.is_none()) {
+    if launch.resume.as_ref().is_none_or(Option::is_none) && !launch.continue_last || launch.ephemeral {
         // Where we are may be one.
         let here = paths::working_directory(launch).ok()?;
         return holding(&here);
@@ -267,14 +249,14 @@ pub fn find(git: &Git, name: &str) -> anyhow::Result<Worktree> {
 }
 
 /// Makes one beside the repository, on a branch of its own.
-fn make(git: &Git, name: Named<'_>, copy: &[PathBuf]) -> anyhow::Result<Worktree> {
+fn make(git: &Git, name: Option<&str>, copy: &[PathBuf]) -> anyhow::Result<Worktree> {
     let folder = folder(git.root())?;
     let name = match name {
-        Named::So(name) => match refuse_name(name) {
+        Some(name) => match refuse_name(name) {
             Some(why) => return Err(usage(format!("--worktree {name}: {why}"))),
             None => name.to_owned(),
         },
-        Named::After(word) => free_name(git, &folder, word)?,
+        None => free_name(git, &folder)?,
     };
     let (path, branch) = (folder.join(&name), format!("{BRANCHES}{name}"));
     let files = named(git.root(), copy)?;
@@ -334,13 +316,13 @@ fn folder(root: &Path) -> anyhow::Result<PathBuf> {
     Ok(root.with_file_name(folder))
 }
 
-fn free_name(git: &Git, folder: &Path, word: &str) -> anyhow::Result<String> {
+fn free_name(git: &Git, folder: &Path) -> anyhow::Result<String> {
     let is_free = |name: &String| {
         folder.join(name).symlink_metadata().is_err()
             && git.commit(&format!("refs/heads/{BRANCHES}{name}")).is_err()
     };
     (1..MAX_NUMBER)
-        .map(|number| format!("{word}-{number}"))
+        .map(|number| format!("work-{number}"))
         .find(is_free)
         .context("too many worktrees: name one with --worktree NAME")
 }

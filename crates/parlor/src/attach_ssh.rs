@@ -53,16 +53,7 @@ pub(crate) async fn attach(
         Front::on_link(
             &launch,
             link,
-            Approach {
-                dialect,
-                begin,
-                person,
-                size,
-                judged: false,
-                leash: None,
-                listening: None,
-                in_room: false,
-            },
+            Approach { dialect, begin, person, size, judged: false, leash: None, listening: None },
         )
     };
     if let Some(say) = say {

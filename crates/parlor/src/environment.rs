@@ -95,7 +95,7 @@ const HEEDED: &[(&str, &[&str])] = &[
     ("agents", &[]),
     ("login", &[]),
     ("logout", &[]),
-    ("sessions", &["cwd", "workspace", "store"]),
+    ("sessions", PLACE),
     ("worktrees", PLACE),
     ("models", &["model"]),
     ("ps", &["plain"]),
@@ -106,20 +106,19 @@ const HEEDED: &[(&str, &[&str])] = &[
     ("trace", &[]),
     ("check", &[]),
     ("hooks", PLACE),
-    // The last three for `serve`.
-    ("mcp", &["cwd", "workspace", "model", "policy", "ephemeral"]),
+    ("mcp", PLACE),
     ("skills", PLACE),
     ("rules", PLACE),
     ("prompt", &["model", "cwd", "workspace", "fetch"]),
     ("schema", &[]),
     ("completions", &[]),
     ("man", &[]),
-    ("doctor", &["model", "cwd", "workspace", "fetch", "store"]),
+    ("doctor", &["model", "cwd", "workspace", "fetch"]),
 ];
 /// What a command heeds that only looks at a project.
 const PLACE: &[&str] = &["cwd", "workspace"];
 /// A screen on another agent.
-const SCREEN: &[&str] = &["cwd", "policy", "inline", "full_screen", "plain", "theme", "ephemeral", "store"];
+const SCREEN: &[&str] = &["cwd", "policy", "inline", "full_screen", "plain", "theme", "ephemeral"];
 /// An agent without a screen.
 const AGENT: &[&str] = &[
     "model",
@@ -129,7 +128,6 @@ const AGENT: &[&str] = &[
     "policy",
     "fetch",
     "ephemeral",
-    "store",
     "max_cost",
     "max_steps",
     "max_time",

@@ -2,6 +2,7 @@
 //!
 //! Only what is still open is remembered between events, so a long session costs no more than a short one.
 
+#[cfg(feature = "sqlite")]
 mod of_state;
 
 use domain::content::{Part, Role, TextKind};
@@ -16,7 +17,7 @@ pub(crate) const MAX_SEARCHED: usize = 256 * 1024;
 
 /// The projection of one session.
 #[derive(Debug, Clone)]
-pub struct Projection {
+pub(crate) struct Projection {
     summary: SessionSummary,
     titled: bool,
     open: BTreeMap<MessageId, OpenMessage>,
@@ -32,7 +33,7 @@ struct OpenMessage {
 
 /// What an event adds to the projections that are kept in tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub(crate) enum Change {
     /// An entry is finished and can be found.
     Entry(FoundEntry),
     RunBegan,
@@ -40,29 +41,29 @@ pub enum Change {
 
 /// An entry that can be found by its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundEntry {
-    pub id: EntryId,
+pub(crate) struct FoundEntry {
+    pub(crate) id: EntryId,
     /// When it was made.
-    pub at: Millis,
+    pub(crate) at: Millis,
     /// First and last of the events that it is made of; the first is 0 when it is not known.
-    pub events: (Seq, Seq),
-    pub text: String,
+    pub(crate) events: (Seq, Seq),
+    pub(crate) text: String,
 }
 
 impl Projection {
     /// Of a session without events.
-    pub fn new(session: &SessionId) -> Projection {
+    pub(crate) fn new(session: &SessionId) -> Projection {
         let summary = SessionSummary::new(session.clone());
         Projection { summary, titled: false, open: BTreeMap::new() }
     }
 
     /// What lists show of the session.
-    pub fn summary(&self) -> &SessionSummary {
+    pub(crate) fn summary(&self) -> &SessionSummary {
         &self.summary
     }
 
     /// Takes the next event in.
-    pub fn take(&mut self, event: &Event) -> Option<Change> {
+    pub(crate) fn take(&mut self, event: &Event) -> Option<Change> {
         let summary = &mut self.summary;
         summary.updated_at = event.at;
         match &event.body {

@@ -19,6 +19,7 @@ mod read_only;
 mod reading;
 mod rescue;
 mod room;
+mod rows;
 mod salvage;
 mod schema;
 mod session;
@@ -259,12 +260,7 @@ impl SqliteStore {
     ) -> Result<String, StoreError> {
         let (first, last) = events;
         if first == Seq(0) {
-            return Ok(self
-                .load(session)?
-                .state
-                .entries
-                .get(&entry)
-                .map_or_else(String::new, |entry| text_of(entry)));
+            return Ok(self.load(session)?.state.entries.get(&entry).map_or_else(String::new, text_of));
         }
         let mut projection = Projection::new(session);
         let mut text = String::new();

@@ -20,7 +20,6 @@ mod cost;
 mod instructions;
 mod lines;
 mod person;
-pub mod postgres;
 mod program;
 mod screen;
 mod terminal;

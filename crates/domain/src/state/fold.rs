@@ -11,7 +11,6 @@ use crate::ids::{EntryId, MessageId, Millis, RunId, Seq, StepId, ToolRunId, Turn
 use crate::queue::{QueueKind, Waiting};
 use crate::tool::{Progress, ToolPhase, ToolRun};
 use std::fmt;
-use std::sync::Arc;
 
 /// An event that cannot be applied; the state is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,14 +113,14 @@ impl State {
             RunEvent::TurnStarted { run, turn, cause } => {
                 let turn = Turn { id: *turn, cause: *cause, ended: false, steps: Vec::new() };
                 let id = turn.id.0;
-                push_exactly(&mut self.open_run_mut(*run)?.turns, turn);
+                self.open_run_mut(*run)?.turns.push(turn);
                 self.saw(id);
             }
             RunEvent::TurnEnded { turn } => self.open_turn_mut(*turn)?.ended = true,
             RunEvent::StepStarted { turn, step, model } => {
                 let step = Step { id: *step, model: model.clone(), billed: None, usage: None };
                 let id = step.id.0;
-                push_exactly(&mut self.open_turn_mut(*turn)?.steps, step);
+                self.open_turn_mut(*turn)?.steps.push(step);
                 self.saw(id);
             }
             RunEvent::StepBilled { step, usage } => self.open_step_mut(*step)?.billed = Some(*usage),
@@ -230,7 +229,7 @@ impl State {
         }
         let entry = Entry { id, parent, at, kind };
         hash::add_entry(&mut self.entities, &entry);
-        self.entries.insert(id, Arc::new(entry));
+        self.entries.insert(id, entry);
         self.saw(id.0);
         Ok(())
     }
@@ -286,7 +285,6 @@ impl State {
                 m.tail_open = false;
             }),
             MessageEvent::Ended { message, finish } => self.change_message(*message, |m| {
-                m.settle();
                 m.finish = Some(finish.clone());
                 m.roll = hash::ended(m.roll, m.id, finish);
                 m.tail_open = false;
@@ -296,7 +294,7 @@ impl State {
 
     fn change_message(&mut self, id: MessageId, change: impl FnOnce(&mut Message)) -> Result<(), NotApplied> {
         let entry = self.entries.get_mut(&id.into()).ok_or(NotApplied::Dangling("a message"))?;
-        let EntryKind::Message(message) = &mut Arc::make_mut(entry).kind else {
+        let EntryKind::Message(message) = &mut entry.kind else {
             return Err(NotApplied::Dangling("a message"));
         };
         if message.finish.is_some() {
@@ -346,7 +344,7 @@ impl State {
                 added.roll = added.proposed;
                 hash::add_stream(&mut self.entities, added.roll);
                 hash::count_standing(&mut self.entities, &mut added);
-                self.tools.insert(*tool, Arc::new(added));
+                self.tools.insert(*tool, added);
                 self.saw(tool.0);
                 Ok(())
             }
@@ -388,7 +386,7 @@ impl State {
         if tool.ended() {
             return Err(NotApplied::Dangling("a tool run that has not ended"));
         }
-        Ok(Arc::make_mut(tool))
+        Ok(tool)
     }
 
     fn change_tool(&mut self, id: ToolRunId, change: impl FnOnce(&mut ToolRun)) -> Result<(), NotApplied> {
@@ -409,14 +407,4 @@ impl State {
         self.entities = entities;
         Ok(())
     }
-}
-
-/// Most turns are one step and most runs one turn: a vector that grows by itself begins with room for four, and a long session would be
-/// half made of that.
-fn push_exactly<T>(to: &mut Vec<T>, what: T) {
-    const FEW: usize = 4;
-    if to.len() < FEW {
-        to.reserve_exact(1);
-    }
-    to.push(what);
 }

@@ -29,7 +29,6 @@ impl Hub {
             }
         };
         tokio::select! {
-            biased;
             _ = answered => {}
             () = nobody_reads => {}
             () = tokio::time::sleep(FAREWELL) => {}

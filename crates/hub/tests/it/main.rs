@@ -4,7 +4,6 @@ mod disk;
 mod early;
 mod fleet;
 mod foreign;
-mod groups;
 mod late;
 mod rights;
 mod slow;

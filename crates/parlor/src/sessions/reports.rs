@@ -34,21 +34,19 @@ fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
 pub(super) struct Called {
     /// What each is called in the first column.
     pub(super) short: BTreeMap<SessionId, String>,
-    /// Its holder: a process of this machine by its number, one of another in words.
-    pub(super) open: BTreeMap<SessionId, Value>,
+    /// The processes that have one open.
+    pub(super) open: BTreeMap<SessionId, u32>,
 }
 
 /// The list for programs: what is kept of each, and which process has it open, if one has.
 pub(super) fn list_json(
     sessions: &[SessionSummary],
-    open: &BTreeMap<SessionId, Value>,
+    open: &BTreeMap<SessionId, u32>,
 ) -> serde_json::Result<String> {
     let told = |session: &SessionSummary| {
         let mut told = serde_json::to_value(session)?;
         if let (Some(told), Some(pid)) = (told.as_object_mut(), open.get(&session.id)) {
-            // A process of this machine by its number, one of another in words.
-            let key = if pid.is_number() { "pid" } else { "holder" };
-            told.insert(key.to_owned(), pid.clone());
+            told.insert("pid".to_owned(), json!(pid));
         }
         Ok(told)
     };

@@ -13,7 +13,7 @@ use host::kept;
 use host::kept::told;
 use std::io::{Read, Write};
 use std::path::Path;
-use store::Durability;
+use store::{Durability, Store};
 
 /// Events appended at once.
 const BATCH: usize = 10_000;

@@ -237,9 +237,8 @@ fn menu() -> BoxedStrategy<AgentMenu> {
     let option = (text(), text(), maybe(text()), kind, text(), up_to_three(choice.boxed())).prop_map(
         |(id, name, about, kind, value, choices)| AgentOption { id, name, about, kind, value, choices },
     );
-    let command = command.boxed();
-    (up_to_three(command.clone()), up_to_three(option.boxed()), up_to_three(command))
-        .prop_map(|(commands, options, mentions)| AgentMenu { commands, options, mentions })
+    (up_to_three(command.boxed()), up_to_three(option.boxed()))
+        .prop_map(|(commands, options)| AgentMenu { commands, options })
         .boxed()
 }
 

@@ -40,8 +40,7 @@ impl Leads {
         match self {
             Leads::Inside => format!("{verb} {}", word.raw),
             Leads::Unknown => format!("{verb} {}, which is only known when it runs", word.raw),
-            Leads::Outside if word.raw.contains("://") => format!("contacts {}", word.raw),
-            Leads::Outside => format!("{verb} {}, outside the project", word.raw),
+            Leads::Outside => format!("{verb} {}, outside the workspace", word.raw),
             Leads::Steering => format!("{verb} {}, which {STEERS}", word.raw),
         }
     }
@@ -218,7 +217,10 @@ impl<'a> Reach<'a> {
                     last = Some(path);
                 }
                 _ => {
-                    return WriteTarget::Dangerous(Risk::High, format!("writes {text}, outside the project"));
+                    return WriteTarget::Dangerous(
+                        Risk::High,
+                        format!("writes {text}, outside the workspace"),
+                    );
                 }
             }
         }

@@ -4,8 +4,7 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Answer, Ask, Choice, Consent, Preview } from "../../model/types";
 import { Diffs } from "../diff/view";
-import { Coded, Seen } from "../text/seen";
-import { Told } from "./told";
+import { Coded, Prose, Seen } from "../text/seen";
 import { visible } from "../text/unseen";
 import { isFree, type Giving } from "./dock";
 import { Further, Note, useEnd } from "./end";
@@ -85,7 +84,7 @@ export function ConsentBody({ ask, consent, giving }: { ask: Ask; consent: Conse
           <p class={`risk-words risk-${assessment.unrated ? "unrated" : assessment.risk}`}>
             <b>{words}</b>
             {words && assessment.reasons.length > 0 ? ": " : ""}
-            <Coded text={assessment.reasons.join("; ")} />
+            <Prose text={assessment.reasons.join("; ")} />
             {assessment.reasons.length > 0 ? "." : ""}
           </p>
         )}
@@ -259,7 +258,7 @@ export function ConfirmBody({
       {message && (
         <div class="body" ref={end.body} tabIndex={0} role="group" aria-label="What is asked">
           <p>
-            <Told text={message} />
+            <Seen text={message} />
           </p>
           <span class="ask-end" ref={end.mark} />
           <Further end={end} />
@@ -303,7 +302,7 @@ export function Others({ message, choices, giving }: { message: string; choices:
         <div class="body" tabIndex={0} role="group" aria-label="What is asked">
           {message && (
             <p>
-              <Told text={message} />
+              <Seen text={message} />
             </p>
           )}
           {choices.length > 0 && (
@@ -359,7 +358,7 @@ export function Choosing({
       <div class="body">
         {message && (
           <p>
-            <Told text={message} />
+            <Seen text={message} />
           </p>
         )}
         {choices.length > 9 && (
@@ -451,7 +450,7 @@ export function Writing({
     <>
       <div class="body">
         <label for="answer" class={message ? undefined : "hidden"}>
-          {message ? <Told text={message} /> : "Your answer"}
+          {message ? <Seen text={message} /> : "Your answer"}
         </label>
         {lines === 1 || secret ? (
           <input

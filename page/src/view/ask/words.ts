@@ -42,7 +42,7 @@ export function risk(assessment: Assessment): string {
     assessment.reversible || assessment.risk === "low"
       ? ""
       : assessment.risk === "medium"
-        ? "may not be undoable"
+        ? "undo is not certain"
         : "cannot be undone";
   return [word, undo].filter(Boolean).join(", ");
 }

@@ -131,5 +131,6 @@ fn json(file: &Path) -> Option<Value> {
 }
 
 fn read(file: &Path) -> Option<String> {
-    tools::plain_file::read(file, MAX_MANIFEST).ok()
+    let meta = file.metadata().ok()?;
+    if meta.is_file() && meta.len() <= MAX_MANIFEST { std::fs::read_to_string(file).ok() } else { None }
 }
