@@ -55,6 +55,17 @@ export default defineConfig({
       },
       {
         extends: true,
+        test: {
+          name: "webkit",
+          include: ["tests/webkit/**/*.webkit.ts"],
+          environment: "node",
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        extends: true,
         test: { name: "bench", include: ["benches/**/*.spec.ts"], environment: "node", fileParallelism: false },
       },
     ],

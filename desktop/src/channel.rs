@@ -1,5 +1,5 @@
-//! What the page may ask of the shell: its connections, that Parlor runs, and how the window stands and starts. Everything else is the
-//! server's.
+//! What the page may ask of the shell: its connections, that Parlor runs, how the window stands and starts, and a picture that is pasted.
+//! Everything else is the server's.
 
 use crate::shell::{Shell, Standing};
 use serde_json::Value;
@@ -52,4 +52,13 @@ pub(crate) async fn settings(shell: Here<'_>) -> Result<Standing, ()> {
 pub(crate) async fn set_settings(shell: Here<'_>, wanted: Settings) -> Result<Standing, String> {
     shell.set(&wanted)?;
     Ok(shell.standing())
+}
+
+/// The picture that the person pastes; empty where there is none. Only of a window that has the focus: a paste happens nowhere else.
+#[tauri::command]
+pub(crate) async fn pasted_picture(shell: Here<'_>) -> Result<tauri::ipc::Response, String> {
+    if !shell.is_looked_at() {
+        return Err("a picture is pasted only into a window that is in front".to_owned());
+    }
+    Ok(tauri::ipc::Response::new(shell.clipboard_picture().await?))
 }

@@ -6,6 +6,7 @@
 
 mod ask;
 mod channel;
+mod clipboard;
 mod notices;
 mod outside;
 mod place;
@@ -59,7 +60,8 @@ fn run(wish: Wish) -> tauri::Result<()> {
             channel::channel_send,
             channel::channel_close,
             channel::settings,
-            channel::set_settings
+            channel::set_settings,
+            channel::pasted_picture
         ])
         .setup(move |app| {
             let shell = Arc::new(Shell::new(app.handle().clone()));

@@ -3,7 +3,7 @@
 //! Invariant: whatever shows or hides the window leaves sessions and questions as they are.
 
 use crate::outside::{Opened, warn};
-use crate::{ask, notices, place, shortcut, tray};
+use crate::{ask, clipboard, notices, place, shortcut, tray};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -136,7 +136,8 @@ impl Shell {
         tasks.spawn_on(telling, runtime.inner());
     }
 
-    fn is_looked_at(&self) -> bool {
+    /// Seen, in front, and with the focus: whoever sits there sees what happens in it.
+    pub(crate) fn is_looked_at(&self) -> bool {
         self.window().is_some_and(|window| {
             window.is_visible().unwrap_or_default()
                 && window.is_focused().unwrap_or_default()
@@ -228,6 +229,11 @@ impl Shell {
         self.finder.begin().await?;
         self.begun.send_modify(|times| *times += 1);
         Ok(())
+    }
+
+    /// What is pasted where the view pastes nothing by itself.
+    pub(crate) async fn clipboard_picture(&self) -> Result<Vec<u8>, String> {
+        clipboard::picture(&self.app).await
     }
 
     /// How the window stands and starts.

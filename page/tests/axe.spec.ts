@@ -30,6 +30,25 @@ const headings = (page: Page): Promise<void> =>
     null,
   );
 
+/** A question of another kind than whether a command may run. */
+const asked =
+  (title: string, kind: object) =>
+  (page: Page): Promise<void> =>
+    change(page, ({ poke }, ask) => poke((state) => void (state.asks = [ask as never])), {
+      id: 130,
+      run: 1,
+      title,
+      kind,
+    });
+const CHOICES = [
+  { id: "once", label: "Allow once" },
+  { id: "session", label: "Allow for this session", detail: "run commands that start with `git commit`" },
+  { id: "deny", label: "Deny", detail: "it is told that, and goes on" },
+];
+const subAgent = asked("Sub-agent general asks: run `git commit`", {
+  choose: { message: "Medium risk\n- works on this project\n\n  | git commit", choices: CHOICES, many: false },
+});
+
 /** A folder that is being completed. */
 const complete = async (page: Page): Promise<void> => {
   await page.locator("#first-folder").fill("/home/ada/par");
@@ -47,6 +66,23 @@ for (const [name, hash, options, before] of [
   ["answer with headings", "#/s/s1", {}, headings],
   ["question, phone", "#/s/s1", PHONE],
   ["conversation beside a question, phone, dark", "#/s/s1", { ...PHONE, colorScheme: "dark" }, press("Conversation")],
+  ["a sub-agent's question", "#/s/s1", {}, subAgent],
+  ["a sub-agent's question, phone, dark", "#/s/s1", { ...PHONE, colorScheme: "dark" }, subAgent],
+  [
+    "a question with several answers",
+    "#/s/s1",
+    {},
+    asked("Which?", { choose: { message: "", choices: CHOICES, many: true } }),
+  ],
+  ["a question of yes and no", "#/s/s1", {}, asked("Go on?", { confirm: { message: "It takes long.", danger: true } })],
+  [
+    "a question for a text",
+    "#/s/s1",
+    PHONE,
+    asked("Name?", { text: { message: "Of the file", secret: false, multiline: false } }),
+  ],
+  ["a question for a secret", "#/s/s1", {}, asked("Token?", { text: { message: "", secret: true, multiline: false } })],
+  ["a text to change", "#/s/s1", {}, asked("Edit the plan", { edit: { message: "As you leave it", prefill: "1. a" } })],
   ["fleet", "#/", {}],
   ["fleet, phone, dark", "#/", { ...PHONE, colorScheme: "dark" }],
   ["nobody there", "#/", {}, nobody],

@@ -218,7 +218,7 @@ test("the first words are said on the screen of all sessions: none is made befor
     await folder.press("Enter");
     expect(await folder.inputValue()).toBe("/home/ada/parlor-two");
     await folder.fill("/home/ada/server");
-    await page.getByLabel("Parlor with").selectOption("anthropic/claude");
+    await page.getByLabel(/^Model/).selectOption("anthropic/claude");
     await field.press("Enter");
     await expect
       .poll(begun, { timeout: WAIT })
@@ -237,6 +237,18 @@ test("the first words are said on the screen of all sessions: none is made befor
       "",
       "/home/ada/server",
     ]);
+    // Another program's agent stands beside Parlor, and has a model of its own.
+    await page.getByLabel(/^Agent/).selectOption("codex");
+    expect(await page.getByLabel(/^Model/).count()).toBe(0);
+    await field.fill("Mend them again");
+    await field.press("Enter");
+    await expect
+      .poll(async () => (await begun())[1], { timeout: WAIT })
+      .toEqual({
+        words: "Mend them again",
+        cwd: "/home/ada/server",
+        agent: "codex",
+      });
   }));
 
 for (const viewport of [

@@ -50,6 +50,20 @@ describe("the reader's hands", () => {
       await page.locator(".new-below").waitFor({ state: "detached" });
     }));
 
+  test("End right behind Home goes to the end and stays there", () =>
+    at("#/s/s1", {}, async ({ page }) => {
+      await grow(page, 100, 60);
+      await expect.poll(() => left(page), { timeout: WAIT }).toBeLessThan(5);
+      await page.locator("#transcript").focus();
+      for (let times = 0; times < 3; times += 1) {
+        await page.keyboard.press("Home");
+        await page.keyboard.press("End");
+        await expect.poll(() => left(page), { timeout: WAIT }).toBeLessThan(5);
+        for (let count = 0; count < 4; count += 1) await frames(page);
+        expect(await left(page)).toBeLessThan(5);
+        expect(await page.getByRole("button", { name: "To the end" }).count()).toBe(0);
+      }
+    }));
   test("Home goes to the beginning at once, in a long conversation too", () =>
     at("#/s/s1", {}, async ({ page }) => {
       await grow(page, 100, 400);

@@ -15,7 +15,7 @@ for (const scheme of ["light", "dark"]) {
   for (const [width, height] of [
     [1440, 900],
     [1024, 768],
-    [390, 844],
+    [390, 664],
   ]) {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme });
     const page = await context.newPage();

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::needs;
 use crate::package;
+use crate::page;
 use crate::shell::Shell;
 use crate::suite::binary;
 
@@ -14,6 +15,9 @@ use crate::suite::binary;
 const MANIFEST: &str = "desktop/Cargo.toml";
 /// Where it is built: a target directory that is set for the main workspace is not for this one.
 const TARGET: &str = "desktop/target";
+
+/// How both programs are built for other machines, and to be measured.
+const DIST: &str = "dist";
 
 /// What a person asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,14 +27,20 @@ pub(crate) enum Wanted<'a> {
     Build,
     /// Build it and make a package of it.
     Package,
+    /// Make a package of these two programs, which were built before.
+    PackageOf(&'a str, &'a str),
+    /// Measure it beside an empty window of the same toolkit.
+    Figures,
 }
 
 impl<'a> Wanted<'a> {
-    /// Reads `[--build | --package | WORD...]`.
+    /// Reads `[--build | --package [PARLOR SHELL] | --figures | WORD...]`.
     pub(crate) fn parse(rest: &'a [String]) -> Wanted<'a> {
         match rest {
             [flag] if flag == "--build" => Wanted::Build,
             [flag] if flag == "--package" => Wanted::Package,
+            [flag, parlor, window] if flag == "--package" => Wanted::PackageOf(parlor, window),
+            [flag] if flag == "--figures" => Wanted::Figures,
             words => Wanted::Start(words),
         }
     }
@@ -39,11 +49,21 @@ impl<'a> Wanted<'a> {
 /// Builds the program and the shell, and starts the shell.
 pub(crate) fn run(shell: &Shell, wanted: Wanted<'_>) -> Result<()> {
     needs::ensure(shell, needs::FOR_DESKTOP)?;
-    let profile = if wanted == Wanted::Package {
-        needs::ensure(shell, needs::FOR_PACKAGE)?;
-        "dist"
-    } else {
-        "release"
+    let profile = match wanted {
+        Wanted::PackageOf(parlor, window) => {
+            needs::ensure(shell, needs::FOR_PACKAGE)?;
+            println!("{}", package::build(shell, parlor, window)?.display());
+            return Ok(());
+        }
+        Wanted::Package => {
+            needs::ensure(shell, needs::FOR_PACKAGE)?;
+            DIST
+        }
+        Wanted::Figures => {
+            needs::ensure(shell, needs::FOR_DESKTOP_TESTS)?;
+            DIST
+        }
+        Wanted::Start(_) | Wanted::Build => "release",
     };
     shell.cargo(&["build", "--profile", profile, "--package", "parlor"], &[])?;
     let build = ["build", "--profile", profile, "--manifest-path", MANIFEST, "--target-dir", TARGET];
@@ -51,10 +71,23 @@ pub(crate) fn run(shell: &Shell, wanted: Wanted<'_>) -> Result<()> {
     let (parlor, window) = (binary(shell, profile)?, built(shell, profile)?);
     println!("{window}");
     match wanted {
-        Wanted::Build => Ok(()),
+        Wanted::Build | Wanted::PackageOf(..) => Ok(()),
         Wanted::Package => {
             println!("{}", package::build(shell, &parlor, &window)?.display());
             Ok(())
+        }
+        Wanted::Figures => {
+            let in_workspace = ["--manifest-path", MANIFEST, "--target-dir", TARGET];
+            shell.cargo(
+                &[&["build", "--profile", DIST, "--example", "empty"], &in_workspace[..]].concat(),
+                &[],
+            )?;
+            let empty = shell.root().join(TARGET).join(DIST).join("examples/empty").display().to_string();
+            let env = [("PARLOR_BIN", &parlor[..]), ("PARLOR_EMPTY_WINDOW", &empty)];
+            shell.cargo(
+                &[&["bench", "--profile", DIST, "--bench", "figures"], &in_workspace[..]].concat(),
+                &env,
+            )
         }
         Wanted::Start(words) => {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -70,7 +103,8 @@ pub(crate) fn test(shell: &Shell) -> Result<()> {
     shell.cargo(&["build", "--package", "parlor"], &[])?;
     let parlor = binary(shell, "debug")?;
     let test = ["test", "--manifest-path", MANIFEST, "--target-dir", TARGET];
-    shell.cargo(&test, &[("PARLOR_BIN", &parlor)])
+    shell.cargo(&test, &[("PARLOR_BIN", &parlor)])?;
+    page::test_in_webkit(shell, &parlor)
 }
 
 fn built(shell: &Shell, profile: &str) -> Result<String> {

@@ -124,6 +124,12 @@ pub(crate) const LAYERS: &[Layer] = &[
         outside: Outside::NoTokio,
     },
     Layer {
+        name: "team",
+        why: "sessions of several machines in one PostgreSQL, apart so that whoever keeps them in a file compiles nothing of it in `store`",
+        uses: &["domain", "record", "store"],
+        outside: Outside::Any,
+    },
+    Layer {
         name: "export",
         why: "a session as people and other programs read it, and back; pure, so that every command and wire writes the same",
         uses: &["domain", "wire", "record"],
@@ -163,7 +169,8 @@ pub(crate) const LAYERS: &[Layer] = &[
         name: "host",
         why: "what runs sessions on a machine, whoever shows them; knows no flags and no screen, so that other shells can stand on it",
         uses: &[
-            "domain", "wire", "dialects", "roles", "link", "store", "models", "tools", "engine", "hub", "web",
+            "domain", "wire", "dialects", "roles", "link", "store", "team", "models", "tools", "engine",
+            "hub", "web",
         ],
         outside: Outside::NoTerminal,
     },
@@ -201,11 +208,17 @@ pub(crate) const LAYERS: &[Layer] = &[
         outside: Outside::NoTokio,
     },
     Layer {
+        name: "simulate",
+        why: "plays the hub from a seed, with a store, an agent and UIs that fail; it stands on the hub as it is shipped, and is in nothing that is shipped",
+        uses: &["domain", "wire", "roles", "native", "link", "store", "hub"],
+        outside: Outside::NoTerminal,
+    },
+    Layer {
         name: BINARY,
         why: "the binary: the only place where everything meets",
         uses: &[
             "domain", "wire", "record", "roles", "dialects", "link", "store", "export", "models", "tools",
-            "engine", "hub", "web", "heap", "host", "remote", "tui", "kit",
+            "engine", "hub", "web", "heap", "host", "remote", "team", "tui", "kit",
         ],
         outside: Outside::Any,
     },

@@ -30,6 +30,7 @@ mod shell;
 mod suite;
 mod tidy;
 mod tree;
+mod words;
 
 use std::process::ExitCode;
 
@@ -50,15 +51,18 @@ cargo xtask CHORE
                            12 lines in a row (to the letter; comments, tests, `use` and lines without a word are passed over)
   docs [--check]           write the generated pages (or check them), and check every relative link and named test
   page                     build the page of `parlor web` again, which is committed
-  desktop [--build | --package | WORD...]
+  desktop [--build | --package [PARLOR SHELL] | --figures | WORD...]
                            install what the desktop shell needs, build it and the program, and start it with these words, or
                            make a Debian package of both
   picture [FOLDER]         draw the README's pictures again, or all main screens into an (absolute) folder
   film                     draw the README's film again
-  sheet                    put ten scenes of the terminal and the page on one sheet (target/sheet), for somebody who knows none of them
+  sheet                    put the scenes of the terminal and the page on one sheet (target/sheet), for somebody who knows none of them
+  words [PLACE]            list every text for people (those below a folder), so that all of them can be looked at once more
   dist                     build the program as it is published, and refuse one that grew past its bound
   fuzz [--seconds N] [TARGET...]
                            try hostile inputs, guided by what they reach: both roles of every wire, and what reads bytes (30 s each)
+  simulate [--shared] [--seeds N] [--from SEED] | --seed SEED
+                           play the hub from seeds, with a store, lines and processes that fail (100000 schedules); one seed tells its steps
   fixtures                 make the fixtures of this version anew, with the program as it is now
   mcp-conformance          play the client scenarios of MCP's conformance suite, and write into docs/extend.md what came of each
   accept [NAME...]         run the tests and write what they got into their inline expectations
@@ -87,6 +91,9 @@ const PICTURES: &[&str] = &["test", "--quiet", "--package", "tui", "--lib", "gal
 /// The test that draws the film.
 const FILM: &[&str] = &["test", "--quiet", "--package", "tui", "--lib", "gallery::film"];
 
+/// The program that simulates, with its checks switched on.
+const SIMULATE: &[&str] = &["run", "--quiet", "--package", "simulate", "--"];
+
 fn run(chore: &str, rest: &[String]) -> Result<()> {
     let shell = Shell::at_root()?;
     match chore {
@@ -106,9 +113,18 @@ fn run(chore: &str, rest: &[String]) -> Result<()> {
         },
         "film" => no_arguments(rest).and_then(|()| shell.step("cargo", FILM, &[("UPDATE_EXPECT", "1")])),
         "sheet" => no_arguments(rest).and_then(|()| sheet::run(&shell, PICTURES)),
+        "words" => match rest {
+            [] => words::run(&shell, ""),
+            [place] => words::run(&shell, place),
+            _ => bail!("it takes nothing or the beginning of a path"),
+        },
         "desktop" => desktop::run(&shell, desktop::Wanted::parse(rest)),
         "dist" => no_arguments(rest).and_then(|()| dist::run(&shell)),
         "fuzz" => fuzz::run(&shell, &fuzz::Fuzzing::parse(rest)?),
+        "simulate" => {
+            let words: Vec<&str> = SIMULATE.iter().copied().chain(rest.iter().map(String::as_str)).collect();
+            shell.step("cargo", &words, &[])
+        }
         "fixtures" => no_arguments(rest).and_then(|()| suite::fixtures(&shell)),
         "lint" => no_arguments(rest).and_then(|()| lint::run(&shell)),
         "layers" => no_arguments(rest).and_then(|()| layers::run(&shell)),

@@ -70,6 +70,13 @@ pub(crate) const FOR_TEST: &[Part] = &[
         install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "valgrind"]],
         rights: Rights::Root,
     },
+    Part {
+        name: "PostgreSQL",
+        why: "the store of teams is tried with the real one, which each test starts for itself",
+        probe: &["sh", "-c", "command -v initdb || ls /usr/lib/postgresql/*/bin/initdb"],
+        install: &[APT_UPDATE, &["apt-get", "install", "--yes", "--no-install-recommends", "postgresql"]],
+        rights: Rights::Root,
+    },
     NPM,
     Part {
         name: "server-everything",
@@ -196,12 +203,12 @@ pub(crate) const FOR_DESKTOP_TESTS: &[Part] = &[
         rights: Rights::Root,
     },
     Part {
-        name: "openbox and xdotool",
-        why: "windows that have the focus, and a person's keys",
-        probe: &["sh", "-c", "command -v openbox && command -v xdotool"],
+        name: "openbox, xdotool and xclip",
+        why: "windows that have the focus, and a person's keys and clipboard",
+        probe: &["sh", "-c", "command -v openbox && command -v xdotool && command -v xclip"],
         install: &[
             APT_UPDATE,
-            &["apt-get", "install", "--yes", "--no-install-recommends", "openbox", "xdotool"],
+            &["apt-get", "install", "--yes", "--no-install-recommends", "openbox", "xdotool", "xclip"],
         ],
         rights: Rights::Root,
     },

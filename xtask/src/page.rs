@@ -85,6 +85,13 @@ pub(crate) fn test_in_a_browser(shell: &Shell, binary: &str) -> Result<()> {
     shell.step("npm", &["run", "test:browser", "--prefix", FOLDER], &[("PARLOR_BIN", binary)])
 }
 
+/// The page in the web view that the desktop shell shows it with, on the built program.
+pub(crate) fn test_in_webkit(shell: &Shell, binary: &str) -> Result<()> {
+    needs::ensure(shell, needs::FOR_PAGE_TESTS)?;
+    install(shell)?;
+    shell.step("npm", &["run", "test:webkit", "--prefix", FOLDER], &[("PARLOR_BIN", binary)])
+}
+
 /// Exactly what the lock file names. It is not done again while the same is installed: `npm ci` begins with nothing, and asks the registry.
 ///
 /// The lock file names the packages of every system, so that `npm ci` works on each. Of the bindings of rolldown that no registry at hand

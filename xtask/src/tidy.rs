@@ -9,6 +9,8 @@ mod starts;
 mod wires;
 mod wording;
 
+pub(crate) use wording::is_for_people;
+
 use anyhow::Result;
 
 use crate::comments;

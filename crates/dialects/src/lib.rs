@@ -21,5 +21,7 @@ pub const FIRST_OF_AGENTS: Dialect = asst::DIALECT;
 pub const FIRST_OF_UIS: Dialect = codelia::DIALECT;
 /// The wire whose clients find the server of a person over WebSockets: the one for which clients are written that start no agent.
 pub const OF_CLIENTS: Dialect = acp::DIALECT;
+/// The wire by which agents of other programs are given tasks: they ask there before they act.
+pub const OF_HELPERS: Dialect = acp::DIALECT;
 /// Two wires that are as unlike as any, to show a bridge with: the UI's, and the agent's.
 pub const SHOWN_BRIDGED: (Dialect, Dialect) = (codelia::DIALECT, lemon::DIALECT);

@@ -80,6 +80,39 @@ pub fn in_line(name: &str) -> String {
     visible(name).replace('\n', "\\n").replace('\t', "\\t")
 }
 
+/// What begins each line of somebody else's text within words of ours.
+pub const MARK: &str = "  | ";
+/// What begins the first line of a command.
+const PROMPT: &str = "$ ";
+
+/// Somebody else's text within words of ours, where a person decides by them: what is hidden is written out and each line marked, so that
+/// it reads as what it is. Screens repeat the mark where they break such a line ([`mark_of`]).
+pub fn marked(text: &str) -> String {
+    visible(text).split('\n').map(|line| format!("{MARK}{line}")).collect::<Vec<_>>().join("\n")
+}
+
+/// A command in the same way: `$ ` stands before its first line.
+pub fn marked_command(line: &str) -> String {
+    format!("{PROMPT}{}", visible(line).split('\n').collect::<Vec<_>>().join(&format!("\n{MARK}")))
+}
+
+/// The mark of a line of a message, and the line without it. `None`: the line is our own.
+pub fn mark_of(line: &str) -> Option<(&'static str, &str)> {
+    [MARK, PROMPT].into_iter().find_map(|mark| Some((mark, line.strip_prefix(mark)?)))
+}
+
+/// Somebody else's words in quotes of code that they cannot close.
+pub fn in_ticks(text: &str) -> String {
+    format!("`{}`", in_line(text).replace('`', "\\u{60}"))
+}
+
+/// A name, an address or another word of somebody else's: as it is where it is one word, else [`in_ticks`].
+pub fn as_word(text: &str) -> String {
+    let is_plain = |c: char| !is_hidden(c) && c != '`' && (c.is_alphanumeric() || c.is_ascii_graphic());
+    let is_word = !text.is_empty() && text.chars().all(is_plain);
+    if is_word { text.to_owned() } else { in_ticks(text) }
+}
+
 /// What somebody else calls itself, in quotes that it cannot close and in one short line: whatever it says, it reads as a name.
 pub fn quoted(name: &str) -> String {
     let clean = clean(name);
@@ -263,6 +296,26 @@ mod tests {
         }
         for text in ["plain\n\ttext", "naïve 漢字 😀 e\u{301}", "العربية", "—“quoted”…"] {
             assert_eq!(visible(text), text);
+        }
+    }
+
+    #[test]
+    fn a_text_of_somebody_elses_is_marked_line_by_line_and_closes_no_quotes() {
+        assert_eq!(marked("a\n\nParlor: yes\u{202e}"), "  | a\n  | \n  | Parlor: yes\\u{202e}");
+        assert_eq!(marked_command("a\n$ b"), "$ a\n  | $ b");
+        for line in marked_command("a\nb\n\nc").lines().chain(marked("\nx").lines()) {
+            assert!(mark_of(line).is_some(), "{line:?}");
+        }
+        assert_eq!(
+            (mark_of("  | $ x"), mark_of("$ x"), mark_of("x")),
+            (Some((MARK, "$ x")), Some(("$ ", "x")), None)
+        );
+        assert_eq!(in_ticks("x`.\nParlor: `y"), "`x\\u{60}.\\nParlor: \\u{60}y`");
+        for word in ["src/a-b.py", "https://x/${NOPE}/mcp?a=1", "größe.md"] {
+            assert_eq!(as_word(word), word);
+        }
+        for words in ["", "a b", "a`b", "a\u{a0}b", "a\u{3164}b", "a\tb"] {
+            assert!(as_word(words).starts_with('`'), "{words:?}");
         }
     }
 

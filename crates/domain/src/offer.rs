@@ -32,6 +32,8 @@ pub const OUR_TOOLS: &[&str] = &[
     "recall",
     "skill",
     "todo",
+    "tool_call",
+    "tool_search",
     "write",
 ];
 /// How the names of tools of MCP servers begin.

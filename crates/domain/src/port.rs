@@ -39,9 +39,9 @@ pub struct TurnBrief {
     /// Where new ids come from.
     pub ids: Ids,
     /// The whole conversation: the path that goes to the model, the turn's input at its end.
-    pub context: Vec<Entry>,
+    pub context: Vec<Arc<Entry>>,
     /// The tool runs named in it, and the newest with long results of the part that a summary stands for.
-    pub tools: Vec<ToolRun>,
+    pub tools: Vec<Arc<ToolRun>>,
     pub input: Input,
     /// How the prompt wants it.
     pub options: PromptOptions,
@@ -124,9 +124,9 @@ pub struct Grounds {
     /// The newest entry of the conversation.
     pub leaf: Option<EntryId>,
     /// What goes to the model, for commands that need it (compaction); else empty.
-    pub context: Vec<Entry>,
+    pub context: Vec<Arc<Entry>>,
     /// The tool runs named in it.
-    pub tools: Vec<ToolRun>,
+    pub tools: Vec<Arc<ToolRun>>,
     /// Tokens of it up to the model's newest words, as they were counted last.
     pub counted_tokens: Option<u64>,
     /// MCP servers that a UI brought for this session.

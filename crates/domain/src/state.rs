@@ -22,6 +22,7 @@ use crate::tool::ToolRun;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 
 pub use fold::NotApplied;
 pub use hash::StateHash;
@@ -98,6 +99,15 @@ impl Message {
             self.parts.reserve_exact(1);
         }
         self.parts.push(part);
+    }
+
+    /// Gives back the room that its texts grew into while they were streamed: nothing is added to them any more.
+    fn settle(&mut self) {
+        for part in &mut self.parts {
+            if let Part::Text(text) | Part::Thought { text, .. } = part {
+                text.shrink_to_fit();
+            }
+        }
     }
 
     /// The tool runs it proposed, in order.
@@ -263,12 +273,14 @@ pub struct State {
     pub updated_at: Millis,
     /// What it is about and how it is set.
     pub settings: Settings,
-    pub entries: BTreeMap<EntryId, Entry>,
+    /// What was said and noted, by id. Copies of a state share them: a long session is copied for every turn and kept snapshot.
+    pub entries: BTreeMap<EntryId, Arc<Entry>>,
     /// The active tip.
     pub leaf: Option<EntryId>,
     /// All runs, oldest first; at most the last one is under way.
     pub runs: Vec<Run>,
-    pub tools: BTreeMap<ToolRunId, ToolRun>,
+    /// Shared in the same way.
+    pub tools: BTreeMap<ToolRunId, Arc<ToolRun>>,
     /// Open asks, oldest first.
     pub asks: Vec<Ask>,
     /// When each of them was asked, in the same order.
@@ -334,7 +346,7 @@ impl State {
 
     /// A tool run by id.
     pub fn tool(&self, id: ToolRunId) -> Option<&ToolRun> {
-        self.tools.get(&id)
+        self.tools.get(&id).map(Arc::as_ref)
     }
 
     /// An open ask by id.
@@ -385,7 +397,7 @@ impl State {
         let mut path = Vec::new();
         let mut next = leaf;
         while let Some(entry) = next.and_then(|id| self.entries.get(&id)) {
-            path.push(entry);
+            path.push(entry.as_ref());
             // A parent is always older: a damaged record cannot make this loop.
             next = entry.parent.filter(|parent| *parent < entry.id);
         }
@@ -439,7 +451,7 @@ impl State {
             EntryKind::Compaction(_) => true,
             EntryKind::Notice { .. } => false,
         };
-        let newest = self.entries.values().rev().find(spoke)?;
+        let newest = self.entries.values().rev().map(Arc::as_ref).find(spoke)?;
         let told = self.path().into_iter().rev().find(spoke)?;
         (newest.id == told.id).then_some(used)
     }
@@ -459,7 +471,7 @@ impl State {
         let is_message =
             |entry: &&Entry| matches!(&entry.kind, EntryKind::Message(m) if m.role != Role::System);
         Stats {
-            messages: self.entries.values().filter(is_message).count() as u64,
+            messages: self.entries.values().map(Arc::as_ref).filter(is_message).count() as u64,
             turns: self.runs.iter().map(|run| run.turns.len() as u64).sum(),
             runs: self.runs.len() as u64,
             tools: self.tools.len() as u64,

@@ -250,6 +250,7 @@ impl Agent {
         let (asked, steered, calls) = (seat.asked.clone(), seat.steered.clone(), seat.calls.clone());
         calls.begin();
         let (secrets, cache) = (seat.secrets.clone(), seat.cache.clone());
+        let server_notes = seat.server_notes.clone();
         let (place, grants) = match moved(&seat.place, brief.ui_context.cwd.as_deref()) {
             Ok(place) => (place, seat.grants.clone()),
             Err(why) => {
@@ -298,6 +299,7 @@ impl Agent {
                 brief.attended && !self.setup.config.is_headless,
             ),
             servers: self.servers.clone(),
+            server_notes,
             is_headless: self.setup.config.is_headless,
             servers_within: self.setup.config.servers_within,
             answer_schema: self.setup.config.answer_schema.clone(),
@@ -313,10 +315,13 @@ impl Agent {
             sub_agents_room: Arc::new(Semaphore::new(MAX_AT_ONCE)),
             sub_agents: Arc::default(),
             sub_agent: None,
+            delegation: self.setup.delegation.clone(),
+            allow: self.setup.allow.clone(),
             project: None,
             hooks: Vec::new(),
             told_hooks: self.told_hooks.clone(),
             told_menu: self.told_menu.clone(),
+            keeps_transcripts: self.setup.config.keeps_outputs,
             brief,
         };
         forget_ended(&mut self.turns);
@@ -393,6 +398,7 @@ impl Agent {
                     .with_data(&self.setup.data),
                 secrets,
                 cache: CacheMeter::default(),
+                server_notes: crate::mcp::ServerNotes::default(),
                 trouble,
                 unmoved: None,
                 under_way: None,
@@ -429,7 +435,7 @@ fn moved(place: &ToolContext, cwd: Option<&str>) -> Result<ToolContext, String> 
         return Ok(place.clone());
     };
     if !place.root().is_some_and(|root| real.starts_with(root)) {
-        return Err(stays("lies outside of the workspace"));
+        return Err(stays("lies outside the project"));
     }
     place.at(&real).map_err(|error| stays(&format!("cannot be used ({error})")))
 }
@@ -448,7 +454,7 @@ mod tests {
         let at = |cwd: &std::path::Path| moved(&place, Some(&path_text::write(cwd)));
         assert_eq!(at(&sub).unwrap().workdir(), sub.canonicalize().unwrap());
         for cwd in [outside.path().to_owned(), inside.path().join("out")] {
-            assert!(at(&cwd).unwrap_err().contains("outside of the workspace"), "{}", cwd.display());
+            assert!(at(&cwd).unwrap_err().contains("outside the project"), "{}", cwd.display());
         }
         for cwd in [None, Some("sub"), Some("/nowhere/at/all")] {
             assert_eq!(moved(&place, cwd).unwrap().workdir(), place.workdir(), "{cwd:?}");

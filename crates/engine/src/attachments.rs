@@ -7,6 +7,7 @@ use base64::Engine;
 use domain::content::Part;
 use domain::event::Failure;
 use domain::state::{Entry, EntryKind};
+use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tools::ToolContext;
@@ -17,10 +18,14 @@ pub(crate) const ATTACHMENT: &str = "attachment";
 pub(crate) const MAX_ATTACHMENT: u64 = 10 * 1024 * 1024;
 
 /// Puts the contents of attached files in the place of their names. Blocks on the disk.
-pub(crate) fn expand(entries: &mut [Entry], place: &ToolContext) -> Result<(), Failure> {
+pub(crate) fn expand(entries: &mut [Arc<Entry>], place: &ToolContext) -> Result<(), Failure> {
     let newest = entries.len().saturating_sub(1);
     for (at, entry) in entries.iter_mut().enumerate() {
-        let EntryKind::Message(message) = &mut entry.kind else { continue };
+        // The others stay those of the session.
+        if !brings_file(entry) {
+            continue;
+        }
+        let EntryKind::Message(message) = &mut Arc::make_mut(entry).kind else { continue };
         for part in &mut message.parts {
             let Part::Opaque { kind, json } = &*part else { continue };
             if kind != ATTACHMENT {
@@ -39,17 +44,24 @@ pub(crate) fn expand(entries: &mut [Entry], place: &ToolContext) -> Result<(), F
     Ok(())
 }
 
+fn brings_file(entry: &Entry) -> bool {
+    let is_file = |part: &Part| matches!(part, Part::Opaque { kind, .. } if kind == ATTACHMENT);
+    matches!(&entry.kind, EntryKind::Message(message) if message.parts.iter().any(is_file))
+}
+
 fn read(json: &str, place: &ToolContext) -> Result<Part, String> {
     let named: serde_json::Value = serde_json::from_str(json).map_err(|why| format!("not a file: {why}"))?;
     let text = |name: &str| named.get(name).and_then(serde_json::Value::as_str);
     let path = text("path").ok_or("the attachment names no file")?;
     let mime = text("mime").unwrap_or("text/plain");
     let file = place.workdir().join(PathBuf::from(path));
-    let size = std::fs::metadata(&file).map_err(|why| format!("{path}: {why}"))?.len();
-    if size > MAX_ATTACHMENT {
+    let failed = |why: std::io::Error| format!("{path}: {why}");
+    let file = tools::plain_file::open(&file).map_err(failed)?;
+    let mut bytes = Vec::new();
+    file.take(MAX_ATTACHMENT + 1).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 > MAX_ATTACHMENT {
         return Err(format!("{path} is larger than {} MB", MAX_ATTACHMENT / 1024 / 1024));
     }
-    let bytes = std::fs::read(&file).map_err(|why| format!("{path}: {why}"))?;
     if mime.starts_with("image/") {
         let base64 = Arc::from(base64::engine::general_purpose::STANDARD.encode(bytes));
         return Ok(Part::Image { mime: mime.to_owned(), base64 });
@@ -69,7 +81,7 @@ mod tests {
     use domain::state::State;
 
     /// A conversation in which each prompt brings one file along.
-    fn prompts_with(files: &[&str]) -> Vec<Entry> {
+    fn prompts_with(files: &[&str]) -> Vec<Arc<Entry>> {
         let mut state = State::new();
         for (n, file) in (1..).zip(files) {
             let message = MessageId(n);

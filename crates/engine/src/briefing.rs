@@ -287,7 +287,7 @@ mod tests {
             let mut toolbox = tools::Toolbox::standard();
             crate::family::suit(&mut toolbox, model);
             toolbox.add(std::sync::Arc::new(crate::recall::Recall(crate::recall::OldResults::default())));
-            toolbox.add(std::sync::Arc::new(crate::sub_agents::TaskTool));
+            toolbox.add(std::sync::Arc::new(crate::sub_agents::TaskTool::of(&Default::default())));
             let tools: usize = toolbox.specs().iter().map(size).sum();
             let text = system(&told_to(model, &Scene::sample(), &UiContext::default(), true)).len();
             println!("{model}: {text} bytes of text, {tools} bytes of tools");

@@ -6,9 +6,10 @@ use domain::event::Finish;
 use domain::state::{Entry, EntryKind, Message};
 use domain::tool::{ToolOutcome, ToolPhase, ToolRun};
 use models::{ChatMessage, Content, OpaquePart, ToolArgs, ToolCall};
+use std::sync::Arc;
 
 /// One entry as the model reads it; empty when it is not for the model.
-pub(crate) fn messages(entry: &Entry, tools: &[ToolRun]) -> Vec<ChatMessage> {
+pub(crate) fn messages(entry: &Entry, tools: &[Arc<ToolRun>]) -> Vec<ChatMessage> {
     let mut chat = Vec::new();
     match &entry.kind {
         EntryKind::Message(message) => add_message(&mut chat, message, tools),
@@ -31,15 +32,18 @@ pub(crate) fn is_summary(message: &ChatMessage) -> bool {
     matches!(message, ChatMessage::User { .. }) && message.text().starts_with(SUMMARY)
 }
 
-fn add_message(chat: &mut Vec<ChatMessage>, message: &Message, tools: &[ToolRun]) {
+fn add_message(chat: &mut Vec<ChatMessage>, message: &Message, tools: &[Arc<ToolRun>]) {
     let content = content(&message.parts);
     match message.role {
         Role::User | Role::System => chat.push(ChatMessage::User { content }),
         // The message after it says all of it.
         Role::Assistant if message.finish == Some(Finish::Cut) => {}
         Role::Assistant => {
-            let runs: Vec<&ToolRun> =
-                message.tools().filter_map(|id| tools.iter().find(|tool| tool.id == id)).collect();
+            let runs: Vec<&ToolRun> = message
+                .tools()
+                .filter_map(|id| tools.iter().find(|tool| tool.id == id))
+                .map(Arc::as_ref)
+                .collect();
             let tool_calls: Vec<ToolCall> = runs.iter().map(|run| call(run)).collect();
             if content.is_empty() && tool_calls.is_empty() {
                 return;

@@ -40,6 +40,8 @@ pub struct Config {
     pub model: Option<String>,
     /// The model that goes on where the chosen one could not answer, as `provider/name`.
     pub fallback: Option<String>,
+    /// Where conversations are kept, if not in the file of this machine. What it means is read where the store is opened.
+    pub store: Option<String>,
     /// How long is waited for a provider, and how often it is asked.
     pub limits: Limits,
     /// Figures of models, by name.
@@ -70,6 +72,8 @@ pub struct Config {
     /// Whether it may be kept what a person was asked, so that a question tells how many of the latest ones its rule would have answered.
     /// Not of the settings.
     pub keeps_questions: bool,
+    /// Whether it is kept what sub-agents say and read.
+    pub keeps_outputs: bool,
     /// How long is waited for MCP servers where nobody is there. Who takes longer joins in a later step.
     pub servers_within: Duration,
     /// The longest that one command of the model may take.
@@ -91,6 +95,7 @@ impl Default for Config {
         Config {
             model: None,
             fallback: None,
+            store: None,
             limits: Limits::default(),
             models: BTreeMap::new(),
             budget: Budget::default(),
@@ -105,6 +110,7 @@ impl Default for Config {
             sandbox: Sandbox::default(),
             is_headless: false,
             keeps_questions: false,
+            keeps_outputs: false,
             servers_within: SERVERS_WITHIN,
             commands_within: Duration::from_secs(MAX_TIMEOUT),
             answer_schema: None,
@@ -217,7 +223,9 @@ impl Config {
                 wrong.push(why);
             }
         };
-        for (key, place) in [("model", &mut config.model), ("fallback", &mut config.fallback)] {
+        let names =
+            [("model", &mut config.model), ("fallback", &mut config.fallback), ("store", &mut config.store)];
+        for (key, place) in names {
             take(key, &mut |value| {
                 let name =
                     value.as_str().ok_or_else(|| ConfigError::value(key, "must be a name in quotes"))?;

@@ -11,6 +11,7 @@ use domain::ids::EntryId;
 use domain::state::{Entry, EntryKind};
 use domain::tool::{LONG_RESULT, ToolRun};
 use models::{ChatMessage, Content, ToolCall};
+use std::sync::Arc;
 
 /// A token is about this many bytes where the provider has not told.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -72,8 +73,8 @@ pub(crate) struct Context {
 impl Context {
     /// Begins with a session's entries; those that the model is not shown are left out. `counted` is what was counted up to the
     /// model's newest words.
-    pub(crate) fn read(entries: &[Entry], tools: &[ToolRun], counted: Option<u64>) -> Context {
-        let read = |entries: &[Entry]| {
+    pub(crate) fn read(entries: &[Arc<Entry>], tools: &[Arc<ToolRun>], counted: Option<u64>) -> Context {
+        let read = |entries: &[Arc<Entry>]| {
             let pieces = entries.iter().map(|entry| {
                 let messages = chat::messages(entry, tools);
                 let (source, told) = (Source::of(entry), chat::told_before(entry));
@@ -81,7 +82,8 @@ impl Context {
             });
             pieces.filter(|piece| !piece.messages.is_empty()).collect::<Vec<_>>()
         };
-        let (before, since) = entries.split_at(entries.iter().rposition(spoke).map_or(0, |at| at + 1));
+        let (before, since) =
+            entries.split_at(entries.iter().rposition(|entry| spoke(entry)).map_or(0, |at| at + 1));
         let mut context = Context { pieces: read(before), overhead: 0, counted: None };
         context.tell_once();
         context.counted(counted.unwrap_or(0));

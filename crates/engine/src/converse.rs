@@ -8,12 +8,16 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 use tools::sandbox::{Guard, Leash, handed_on};
 
 /// What is kept of what it says on stderr, in bytes.
 const MAX_COMPLAINT: u64 = 2_000;
+
+/// How long a program may take to end that is told to.
+const END_WITHIN: Duration = Duration::from_secs(2);
 
 /// What is started for a question, and how it is held.
 pub(crate) struct AskedProgram<'a> {
@@ -52,6 +56,12 @@ struct Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
+        self.signal();
+    }
+}
+
+impl Group {
+    fn signal(&self) {
         // No id any more: it has ended and was waited for; its group may hold others still, but its number may be reused.
         if let Some(pid) = self.child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
             let _ = kill_process_group(pid, if self.guarded { Signal::TERM } else { Signal::KILL });
@@ -87,6 +97,33 @@ impl AskedProgram<'_> {
 /// When it cannot be started or waited for.
 pub(crate) async fn converse(program: &AskedProgram<'_>, question: &str, most: u64) -> Result<Said, Silence> {
     let mut group = program.start().map_err(Silence::NotStarted)?;
+    heard(&mut group, question, most).await
+}
+
+/// The same until something else happens: `None`, and the program has ended, unless it cannot be ended in time.
+///
+/// # Errors
+/// When it cannot be started or waited for.
+pub(crate) async fn converse_until(
+    program: &AskedProgram<'_>,
+    question: &str,
+    most: u64,
+    over: impl Future<Output = ()>,
+) -> Result<Option<Said>, Silence> {
+    let mut group = program.start().map_err(Silence::NotStarted)?;
+    let said = tokio::select! {
+        biased;
+        () = over => None,
+        said = heard(&mut group, question, most) => Some(said?),
+    };
+    if said.is_none() {
+        group.signal();
+        let _ = tokio::time::timeout(END_WITHIN, group.child.wait()).await;
+    }
+    Ok(said)
+}
+
+async fn heard(group: &mut Group, question: &str, most: u64) -> Result<Said, Silence> {
     let (input, output, errors) =
         (group.child.stdin.take(), group.child.stdout.take(), group.child.stderr.take());
     let say = async {

@@ -2,8 +2,8 @@
 //! Codex and opencode as they are; and two that are built in.
 //!
 //! A command is text for the model and allows nothing by itself: what it wants run or read goes through the tools and their questions.
-//! Invariants: a person's command of a name is never replaced by a project's; a project's file that leads out of the project is not
-//! read; everything is bounded. Reads files: call where blocking is allowed.
+//! Invariants: no command of the person's, of ours or of a UI's is replaced by a project's of the same name; a project's file that leads
+//! out of the project is not read; everything is bounded. Reads files: call where blocking is allowed.
 
 mod fill;
 mod seen;
@@ -11,6 +11,7 @@ mod seen;
 use crate::config::{Config, WorkDir};
 use crate::skills::front_matter;
 use crate::text_sources::{TextSources, read_text};
+use domain::harmless;
 use domain::path_text;
 use domain::port::menu::{AgentCommand, AgentMenu};
 use std::collections::BTreeMap;
@@ -42,6 +43,13 @@ const MAX_ABOUT: usize = 200;
 const BUILT_IN: &[(&str, &str)] = &[
     ("init", include_str!("custom_commands/built_in/init.md")),
     ("review", include_str!("custom_commands/built_in/review.md")),
+];
+/// What the UIs' own commands that choose a mode, a model or what may run are called: a project's of the same name would be used in their
+/// place where nobody but the model reads a prompt (`parlor run`).
+const OF_UIS: &[&str] = &[
+    "abort", "agents", "budget", "clear", "compact", "devices", "effort", "login", "mcp", "mode", "model",
+    "options", "plan", "policy", "ports", "quit", "redo", "reset", "rules", "settings", "stop", "tools",
+    "undo",
 ];
 /// What of a command's front matter would allow or choose something, and does not.
 const NOT_HONOURED: &[&str] = &["allowed-tools", "model", "agent", "disable-model-invocation"];
@@ -83,12 +91,24 @@ pub(crate) struct CustomCommands {
 }
 
 /// What can be said with a slash in a folder, as UIs list it before the first turn.
-pub fn menu(config: &Config, work_dir: &WorkDir) -> AgentMenu {
-    CustomCommands::find(&config.look(work_dir)).menu()
+pub fn menu(config: &Config, data: &Path, work_dir: &WorkDir) -> AgentMenu {
+    let offered = crate::mcp::offered_before(config, data, work_dir);
+    with_servers(CustomCommands::find(&config.look(work_dir)).menu(), offered)
+}
+
+/// A menu with what MCP servers offer: commands, and what can be named. None takes the place of another command.
+pub(crate) fn with_servers(mut menu: AgentMenu, (commands, mentions): crate::mcp::Offers) -> AgentMenu {
+    for command in commands {
+        if menu.command(&command.name).is_none() {
+            menu.commands.push(command);
+        }
+    }
+    menu.mentions = mentions;
+    menu.bounded()
 }
 
 impl CustomCommands {
-    /// Looks for commands: the person's first, then the project's from the nearest directory up, then our own.
+    /// Looks for commands: the person's first, then our own, then the project's from the nearest directory up.
     pub(crate) fn find(look: &TextSources) -> CustomCommands {
         let mut found = CustomCommands::default();
         if let Some(settings) = &look.settings {
@@ -97,6 +117,9 @@ impl CustomCommands {
         for place in look.home.iter().flat_map(|home| OF_HOME.iter().map(move |place| home.join(place))) {
             found.below(&place, None);
         }
+        for (name, text) in BUILT_IN {
+            found.add((*name).to_owned(), text, Origin::BuiltIn(text));
+        }
         for dir in look.dirs_up() {
             // A home that is itself the project was looked at as the person's.
             if look.home.as_deref() != Some(dir) {
@@ -104,9 +127,6 @@ impl CustomCommands {
                     found.below(&dir.join(place), look.project.as_ref());
                 }
             }
-        }
-        for (name, text) in BUILT_IN {
-            found.add((*name).to_owned(), text, Origin::BuiltIn(text));
         }
         found
     }
@@ -118,7 +138,7 @@ impl CustomCommands {
             about: one.about.clone(),
             hint: one.hint.clone(),
         };
-        AgentMenu { commands: self.all.iter().map(command).collect(), options: Vec::new() }.bounded()
+        AgentMenu { commands: self.all.iter().map(command).collect(), ..AgentMenu::default() }.bounded()
     }
 
     /// The command that a prompt begins with, and what is written behind it.
@@ -140,7 +160,10 @@ impl CustomCommands {
 
     fn add(&mut self, name: String, text: &str, origin: Origin) {
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ':');
+        let of_project = matches!(origin, Origin::File { within: Some(_), .. });
         let fits = !name.is_empty() && name.chars().count() <= MAX_NAME && name.chars().all(plain);
+        // Where no UI takes them for its own, they are nobody's.
+        let fits = fits && !(of_project && OF_UIS.contains(&name.as_str()));
         if !fits || self.all.len() >= MAX_COMMANDS || self.all.iter().any(|known| known.name == name) {
             return;
         }
@@ -150,7 +173,9 @@ impl CustomCommands {
             || body.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty());
         let about = about.or_else(|| first_line().map(str::to_owned)).unwrap_or_default();
         let hint = matter.get("argument-hint").filter(|hint| !hint.is_empty()).cloned();
-        self.all.push(CustomCommand { name, about: about.chars().take(MAX_ABOUT).collect(), hint, origin });
+        let whose = if of_project { "this project's: " } else { "" };
+        let about = harmless::in_line(&about).chars().take(MAX_ABOUT).collect::<String>();
+        self.all.push(CustomCommand { name, about: format!("{whose}{about}"), hint, origin });
     }
 }
 

@@ -14,12 +14,14 @@ mod tests;
 use crate::config::Config;
 use crate::mcp::{Approvals, digest_with_files};
 use crate::text_sources::read_text;
+use domain::harmless;
+use domain::path_text;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub use form::{Hook, HookEvent};
-pub(crate) use run::{HookCall, HookVerdict, names_of, run};
+pub(crate) use run::{HookCall, HookVerdict, may_write, names_of, run};
 
 /// Largest file of settings that is read.
 const MAX_FILE: u64 = 1024 * 1024;
@@ -46,13 +48,13 @@ pub struct ListedHook {
 }
 
 impl ListedHook {
-    /// `PreToolUse (Bash): ./check.sh`.
+    /// `PreToolUse (Bash): ./check.sh`, in one line whatever its command is.
     pub fn words(&self) -> String {
         let of = match self.hook.matcher.text() {
             "" | "*" => String::new(),
             text => format!(" ({text})"),
         };
-        format!("{}{of}: {}", self.hook.event.name(), self.hook.command)
+        harmless::in_line(&format!("{}{of}: {}", self.hook.event.name(), self.hook.command))
     }
 
     /// What tells it from every other, and from itself when its program changes.
@@ -105,8 +107,11 @@ pub(crate) fn find(
         for hook in found {
             let (digest, compared) = match project {
                 Some(root) => {
-                    let line = ["sh", "-c", hook.command.as_str()];
-                    let (digest, words) = digest_with_files(&hook.digest, &line, &BTreeMap::new(), root);
+                    // However the variable stands in quotes, what it names is found.
+                    let command = in_project(&hook.command, root);
+                    let line = ["sh", "-c", command.as_str()];
+                    let (digest, words) =
+                        digest_with_files(&hook.digest, &line, &BTreeMap::new(), root, root);
                     (digest, Some(words))
                 }
                 None => (hook.digest.clone(), None),
@@ -120,6 +125,14 @@ pub(crate) fn find(
         }
     }
     (listed, told)
+}
+
+/// A command with the project's root in the place of the variables that name it.
+fn in_project(command: &str, root: &Path) -> String {
+    let root = path_text::write(root);
+    ["CLAUDE_PROJECT_DIR", "PARLOR_PROJECT_DIR"].iter().fold(command.to_owned(), |line, name| {
+        line.replace(&format!("${{{name}}}"), &root).replace(&format!("${name}"), &root)
+    })
 }
 
 /// Keeps that the person agreed to a project's hook as it is now.

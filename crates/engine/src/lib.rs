@@ -14,6 +14,7 @@ mod config;
 mod context;
 mod converse;
 mod custom_commands;
+mod delegation;
 mod editor;
 mod extension;
 mod family;
@@ -35,8 +36,10 @@ mod setup;
 mod skills;
 mod sub_agents;
 mod text_sources;
+mod tool_search;
 mod turn;
 mod usage;
+mod words;
 
 pub use agent::{Agent, ORDERS};
 pub use briefing::branch;
@@ -46,6 +49,10 @@ pub use config::{
     Sandbox, WorkDir, cost_micros,
 };
 pub use custom_commands::menu;
+pub use delegation::{
+    Delegation, OTHER_NEWS, OtherAgent, OtherAgents, OtherNews, OtherRun, OtherTask, OtherWord, OwnTree,
+    Worktrees,
+};
 pub use domain::session::Budget;
 pub use hooks::{Hook, HookEvent, ListedHook, approve_hook, forget_hook, hooks};
 pub use outside_turn::{FilesTold, StandingText, files_of, list_skills, standing_text};

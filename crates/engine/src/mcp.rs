@@ -8,6 +8,7 @@
 
 mod approvals;
 mod authorized;
+mod beside;
 mod book;
 mod caches;
 mod calls;
@@ -17,7 +18,9 @@ mod client;
 mod elicit;
 mod elsewhere;
 mod entry;
+mod heard;
 mod link;
+mod log;
 mod login;
 mod oauth;
 mod process;
@@ -34,11 +37,16 @@ pub(crate) use book::digest_with_files;
 pub use book::{Listed, add, forget, remove, servers};
 pub(crate) use change::change_reach;
 pub use change::checked;
+pub(crate) use client::Values;
 pub use elsewhere::{Foreign, elsewhere};
 pub use entry::{Entry, EntryError, Way, parse};
+pub use log::log;
 pub use login::{BegunLogin, BrowserLogin, Logins, begin as begin_login};
 pub use oauth::OAuth;
 pub(crate) use question::{question, said};
 pub use reach::Reach;
-pub(crate) use server::{Project, Servers, Site, Starting};
-pub use trial::{Tested, test};
+pub(crate) use server::{NamedPrompt, Offers, Project, ServerNotes, Servers, Site, Starting, offered_before};
+pub use trial::{Tested, lets_in, test};
+
+/// What a person is told who agrees to a server that their login would go to.
+pub const SENT: &str = "; your login at this address is sent to it";

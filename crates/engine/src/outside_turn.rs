@@ -81,7 +81,7 @@ pub fn standing_text(
     if !skills.all.is_empty() {
         toolbox.add(Arc::new(SkillTool(Arc::new(skills))));
     }
-    toolbox.add(Arc::new(TaskTool));
+    toolbox.add(Arc::new(TaskTool::of(&Arc::default())));
     StandingText { system, tools: toolbox.specs(), trouble: instructions.trouble }
 }
 
@@ -160,10 +160,13 @@ impl Consultation {
             }
             Command::Extension { name, .. } if name == FILES => {
                 let cwd = path_text::read(&self.grounds.cwd);
+                // What servers have beside files is named the same way.
+                let (_, mentions) = self.project().await?.offers();
                 let found = tokio::task::spawn_blocking(move || tools::names::names(&cwd)).await;
                 let broken =
                     |_| Refusal::new(RefusalKind::Internal, "the folder could not be looked through");
                 let tools::names::FileNames { files, more } = found.map_err(broken)?;
+                let files: Vec<String> = mentions.into_iter().map(|one| one.name).chain(files).collect();
                 let answer = serde_json::json!({ "files": files, "more": more });
                 Ok(Receipt::Extension(Json::verbatim(answer.to_string())))
             }

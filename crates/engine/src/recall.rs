@@ -24,7 +24,7 @@ pub(crate) struct OldResults(Arc<Mutex<BTreeMap<String, String>>>);
 
 impl OldResults {
     /// Those in the record.
-    pub(crate) fn of(tools: &[ToolRun]) -> OldResults {
+    pub(crate) fn of(tools: &[Arc<ToolRun>]) -> OldResults {
         let results = OldResults::default();
         for run in tools {
             if let Some(result) = run.result.as_ref().filter(|result| result.text.len() > LONG_RESULT) {

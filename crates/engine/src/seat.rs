@@ -113,6 +113,7 @@ pub(crate) struct Seat {
     pub(crate) grants: Grants,
     pub(crate) secrets: SessionSecrets,
     pub(crate) cache: CacheMeter,
+    pub(crate) server_notes: crate::mcp::ServerNotes,
     /// Something the person must hear with the next turn.
     pub(crate) trouble: Option<String>,
     /// Why the tools did not follow the person's terminal, as it was said last.

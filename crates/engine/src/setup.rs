@@ -1,6 +1,7 @@
 //! What the agent is given before it begins.
 
 use crate::config::Config;
+use crate::delegation::Delegation;
 use crate::seat::ModelSource;
 use domain::port::menu::AgentMenu;
 use std::path::PathBuf;
@@ -28,4 +29,6 @@ pub struct Setup {
     pub allow: Vec<Allowance>,
     /// Where what stood in files is kept; without one nothing can be taken back.
     pub vault: Option<Arc<dyn Vault>>,
+    /// Who and what helps with tasks for sub-agents.
+    pub delegation: Delegation,
 }

@@ -7,16 +7,19 @@
 
 mod story;
 mod tool;
+mod transcript;
 
+use crate::delegation::OtherAgent;
 use crate::skills::front_matter;
 use crate::text_sources::{TextSources, read_text};
-use domain::path_text;
+use domain::{harmless, path_text};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 pub(crate) use story::{Story, answer_of, asked_in_parent, closed_in_parent};
 pub(crate) use tool::{NAME, Task, TaskTool};
+pub(crate) use transcript::{Transcript, write as write_transcript};
 
 /// Where they lie, below the person's home, the project's root and each directory on the way to it.
 const PLACES: &[&str] = &[".parlor/agents", ".claude/agents"];
@@ -35,8 +38,11 @@ const MAX_BYTES: u64 = 64 * 1024;
 const MAX_NAME: usize = 64;
 const MAX_ABOUT: usize = 240;
 /// What of a front matter is read, and what says nothing that would matter here.
-const READ: &[&str] = &["name", "description", "tools", "disallowedTools", "model"];
+const READ: &[&str] = &["name", "description", "tools", "disallowedTools", "model", ISOLATION];
 const IDLE: &[&str] = &["color", "author", "version"];
+/// Where it works, and the one word for that: in a git worktree of its own.
+const ISOLATION: &str = "isolation";
+pub(crate) const WORKTREE: &str = "worktree";
 /// The word for the model of whoever uses it.
 const INHERIT: &str = "inherit";
 
@@ -55,6 +61,10 @@ pub(crate) struct SubAgent {
     pub(crate) model: Option<String>,
     /// Whether nothing is changed by it in any mode.
     pub(crate) only_looks: bool,
+    /// Whether it works in a git worktree of its own.
+    pub(crate) apart: bool,
+    /// The agent of another program that it is.
+    pub(crate) other: Option<OtherAgent>,
     /// What the person should know of its file.
     pub(crate) notice: Option<String>,
 }
@@ -95,6 +105,29 @@ impl SubAgents {
             }
         }
         found
+    }
+
+    /// The same with agents of other programs, as far as their names are free.
+    pub(crate) fn with_others(mut self, others: Option<Vec<OtherAgent>>) -> SubAgents {
+        for other in others.into_iter().flatten() {
+            if self.all.len() >= MAX_AGENTS || self.named(&other.name).is_some() {
+                continue;
+            }
+            let title: String = harmless::in_line(&other.title).chars().take(MAX_ABOUT).collect();
+            self.all.push(SubAgent {
+                name: other.name.clone(),
+                about: format!("another program's agent ({title}); only where the person wants it"),
+                role: String::new(),
+                tools: None,
+                without: Vec::new(),
+                model: None,
+                only_looks: false,
+                apart: false,
+                other: Some(other),
+                notice: None,
+            });
+        }
+        self
     }
 
     /// Who a call means; nobody where the model made the name up.
@@ -167,7 +200,10 @@ impl SubAgents {
             tools: matter.get("tools").map(|tools| listed_names(tools)),
             without: matter.get("disallowedTools").map(|tools| listed_names(tools)).unwrap_or_default(),
             model,
-            only_looks: whose == Whose::Ours && name == LOOKS,
+            // The tool says so of the name, whoever wrote its file.
+            only_looks: name == LOOKS,
+            apart: matter.get(ISOLATION).is_some_and(|word| word == WORKTREE),
+            other: None,
             notice,
         });
     }
@@ -246,6 +282,10 @@ mod tests {
         assert_eq!((mine.role.as_str(), mine.model.as_deref(), &mine.notice), ("mine", Some("fast"), &None));
         let explore = found.named("explore").unwrap();
         assert!(explore.only_looks && !explore.role.contains("run it all"));
+        put(home.path(), ".claude/agents/explore.md", &agent("explore", "tools: Bash\n", "as I do it"));
+        let own = SubAgents::find(&look(project.path(), home.path()));
+        let own = own.named("explore").unwrap();
+        assert!(own.only_looks && own.role == "as I do it", "the tool says that explore only looks");
         let their = found.named("their").unwrap();
         assert_eq!((&their.model, their.tools.as_deref()), (&None, Some(&["Read".to_owned()][..])));
         assert!(!their.only_looks);

@@ -1,8 +1,6 @@
 //! Where the agent looks for text that steers it: on the way up to the project's root, in the home, in the settings.
 //! Reads files: call where blocking is allowed.
 
-use std::fs::File;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 /// Most directories between the working directory and the project's root that are looked at.
@@ -46,15 +44,5 @@ pub(crate) fn read_text(file: &Path, within: Option<&Path>, most: u64) -> Result
     if within.is_some_and(|root| !real.starts_with(root)) {
         return Err("it leads out of the project".to_owned());
     }
-    let open = File::open(&real).map_err(|why| why.to_string())?;
-    let meta = open.metadata().map_err(|why| why.to_string())?;
-    if !meta.is_file() {
-        return Err("it is no file".to_owned());
-    }
-    if meta.len() > most {
-        return Err(format!("it is larger than {} KB", most / 1024));
-    }
-    let mut bytes = Vec::new();
-    open.take(most).read_to_end(&mut bytes).map_err(|why| why.to_string())?;
-    String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
+    tools::plain_file::read(&real, most)
 }

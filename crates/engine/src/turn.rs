@@ -1,11 +1,14 @@
 //! One turn: ask the model, run the tools it wants, ask again, until it has nothing more to do.
 
+mod apart;
 mod consent;
 mod denials;
 mod execute;
 mod hooks;
+mod other_agent;
 mod planning;
 mod repeats;
+mod server_words;
 mod servers;
 mod step;
 mod sub_agent;
@@ -17,10 +20,11 @@ use crate::budget::{self, Tally};
 use crate::cache_meter::CacheMeter;
 use crate::compact::{self, NotCompacted, Summarizer};
 use crate::context::Context;
-use crate::custom_commands::CustomCommands;
+use crate::custom_commands::{CustomCommands, with_servers};
+use crate::delegation::Delegation;
 use crate::grants::Grants;
 use crate::hooks::ListedHook;
-use crate::mcp::{Project, Servers};
+use crate::mcp::{Project, ServerNotes, Servers};
 use crate::offered::{OfferedTool, OpenCalls};
 use crate::port::Port;
 use crate::recall::{OldResults, Recall};
@@ -29,6 +33,7 @@ use crate::secrets::SessionSecrets;
 use crate::skills::{SkillTool, Skills};
 use crate::sub_agents::{SubAgent, SubAgents, TaskTool};
 use crate::text_sources::TextSources;
+use crate::tool_search;
 pub(crate) use denials::Denials;
 use domain::ask::Closing;
 use domain::content::Role;
@@ -52,6 +57,7 @@ pub(crate) use sub_agent::{MAX_AT_ONCE, StepBill};
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 use tools::checkpoint::Ledger;
+use tools::policy::Allowance;
 use tools::{ToolContext, Toolbox};
 
 /// The tool that asks the person.
@@ -98,6 +104,10 @@ pub(crate) struct Turn {
     pub(crate) sub_agents: Arc<SubAgents>,
     /// Set in a turn that works on a task of another turn.
     pub(crate) sub_agent: Option<SubAgent>,
+    /// Who and what helps with tasks.
+    pub(crate) delegation: Delegation,
+    /// What was allowed when the program was started.
+    pub(crate) allow: Vec<Allowance>,
     /// The MCP servers that the turn has.
     pub(crate) project: Option<Arc<Project>>,
     /// Calls that were denied in this turn.
@@ -106,6 +116,8 @@ pub(crate) struct Turn {
     pub(crate) repeats: Repeats,
     /// MCP servers.
     pub(crate) servers: Servers,
+    /// What the session knows of them.
+    pub(crate) server_notes: ServerNotes,
     /// Nobody is there, see [`crate::Config::is_headless`].
     pub(crate) is_headless: bool,
     /// The bound of that wait: who takes longer joins in a later step.
@@ -121,6 +133,8 @@ pub(crate) struct Turn {
     pub(crate) told_hooks: ToldHooks,
     /// What UIs were told last of the commands here.
     pub(crate) told_menu: Arc<Mutex<AgentMenu>>,
+    /// Whether it is kept what sub-agents say and read.
+    pub(crate) keeps_transcripts: bool,
     pub(crate) brief: TurnBrief,
 }
 
@@ -140,6 +154,8 @@ struct Progress {
     once: Vec<String>,
     /// What is told of servers whose tools are not there; it changes between steps.
     missing: Option<String>,
+    /// What is told of servers whose tools are found by a search.
+    found: Option<String>,
     servers: Option<Arc<Project>>,
     toolbox: Toolbox,
     /// What summaries cost, until a step takes it into its account.
@@ -165,7 +181,9 @@ impl Progress {
     fn told(&self) -> Told {
         let missing =
             self.missing.iter().map(|text| Fact::new(Section::Now, "MCP servers that are missing", text));
-        let facts: Vec<Fact> = self.facts.iter().cloned().chain(missing).collect();
+        let found =
+            self.found.iter().map(|text| Fact::new(Section::Now, "MCP servers whose tools are found", text));
+        let facts: Vec<Fact> = self.facts.iter().cloned().chain(missing).chain(found).collect();
         Told::since(self.context.known().as_ref(), &facts, &self.once)
     }
 
@@ -220,7 +238,7 @@ impl Turn {
         }
         match &self.sub_agent {
             Some(agent) => self.narrow(&mut own, agent),
-            None => own.add(Arc::new(TaskTool)),
+            None => own.add(Arc::new(TaskTool::of(&self.sub_agents))),
         }
         if !skills.all.is_empty() {
             own.add(Arc::new(SkillTool(skills)));
@@ -237,6 +255,7 @@ impl Turn {
             paths,
             once,
             missing: None,
+            found: None,
             toolbox: own.clone(),
             servers: servers.clone(),
             spent: models::Usage::default(),
@@ -247,7 +266,7 @@ impl Turn {
         if let Some(resume) = &self.brief.resume {
             // What was agreed to runs at once.
             servers.iter().for_each(Project::start_known);
-            progress.toolbox = self.offered(&own, servers.as_deref());
+            (progress.toolbox, progress.found) = self.offered(&own, servers.as_deref());
             match self.resume(resume, waits, &mut progress).await {
                 StepEnd::Again => {}
                 StepEnd::TooLong(error) | StepEnd::Failed(error) => {
@@ -258,6 +277,7 @@ impl Turn {
             }
         }
         let (mut gone_on, mut rounds, mut may_compact) = (0, 0, true);
+        let mut offers = servers.as_deref().map(Project::offers).unwrap_or_default();
         self.tally.begins();
         if budget::bound(self.budget.max_cost_micros).is_some() && model.info().price.is_none() {
             let text =
@@ -273,12 +293,13 @@ impl Turn {
             }
             rounds += 1;
             // A server may have become ready, or gone.
-            progress.toolbox = self.offered(&own, servers.as_deref());
+            (progress.toolbox, progress.found) = self.offered(&own, servers.as_deref());
             progress.missing = servers.as_deref().and_then(Project::missing).filter(|_| self.offers_tools());
             if let Some(project) = servers.as_deref().filter(|_| self.is_headless && self.sub_agent.is_none())
             {
                 self.tell_troubles(project).await;
             }
+            self.tell_offers(&mut offers, servers.as_deref()).await;
             self.follow(&mut progress).await;
             let room = u64::from(compact::window(model.as_ref())) * u64::from(self.compact_at) / 100;
             for (id, text) in progress.context.prune(room * 7 / 8) {
@@ -319,6 +340,7 @@ impl Turn {
                         progress.once.push(why);
                     }
                     None => {
+                        self.tell_offers(&mut offers, servers.as_deref()).await;
                         self.offer_plan(&said).await;
                         return TurnEnd::Done;
                     }
@@ -347,10 +369,12 @@ impl Turn {
         }
     }
 
-    /// The tools of the next step.
-    fn offered(&self, own: &Toolbox, servers: Option<&Project>) -> Toolbox {
+    /// The tools of the next step, and what is told of those that are found by a search.
+    fn offered(&self, own: &Toolbox, servers: Option<&Project>) -> (Toolbox, Option<String>) {
         let mut toolbox = own.clone();
-        for (_, tool) in servers.map(Project::tools).unwrap_or_default() {
+        let mut remote = Vec::new();
+        for (server, tool) in servers.map(Project::tools).unwrap_or_default() {
+            remote.push((server, tool.name()));
             toolbox.add_foreign(tool);
         }
         if let Some(names) = &self.brief.active_tools {
@@ -360,7 +384,11 @@ impl Turn {
         for offer in &self.brief.options.offers {
             toolbox.add_foreign(Arc::new(OfferedTool::new(offer)));
         }
-        toolbox
+        if tool_search::set_apart(&mut toolbox, &remote, self.server_notes.searches()) {
+            self.server_notes.search();
+        }
+        let found = tool_search::told(&toolbox, &remote).filter(|_| self.offers_tools());
+        (toolbox, found)
     }
 
     /// Makes the conversation shorter after the provider refused it, once in a turn; the end of the turn when that fails.
@@ -485,6 +513,7 @@ impl Turn {
         self.hooks = self.find_hooks().await;
         let mut said = self.hooks_of_prompt().await?;
         said.extend(self.wanted(skills).await);
+        said.extend(self.wanted_of_servers().await?);
         Ok(said)
     }
 
@@ -495,13 +524,17 @@ impl Turn {
             (self.brief.ui_context.clone(), self.offers_tools(), !self.nobody_there());
         let (policy, sub_agent) = (self.grants.policy(), self.sub_agent.clone());
         let model = self.asking.as_ref().map(|model| model.name.clone()).unwrap_or_default();
+        let others = self.delegation.others.clone().filter(|_| place.root().is_some());
         let read = move || {
             let instructions = Instructions::for_work_at(&paths, &place, &look);
             let mut scene = Scene::look(&look, place.workdir());
             // Who may use certain tools only is not told of more.
             let is_narrow = sub_agent.as_ref().is_some_and(|agent| agent.tools.is_some());
             let skills = if is_narrow { Skills::default() } else { Skills::find(&look) };
-            let sub_agents = if sub_agent.is_some() { SubAgents::default() } else { SubAgents::find(&look) };
+            let sub_agents = match sub_agent {
+                Some(_) => SubAgents::default(),
+                None => SubAgents::find(&look).with_others(others.map(|others| others.there())),
+            };
             if begins {
                 scene = scene.at_the_beginning(place.guard());
             }
@@ -542,9 +575,10 @@ impl Turn {
     async fn wanted(&self, skills: &Arc<Skills>) -> Vec<String> {
         let (skills, look, data) = (skills.clone(), self.look.clone(), self.data.clone());
         let (prompt, told) = (self.newest_prompt(), self.told_menu.clone());
+        let offered = self.project.as_deref().map(Project::offers).unwrap_or_default();
         let look = move || {
             let commands = CustomCommands::find(&look);
-            let menu = commands.menu();
+            let menu = with_servers(commands.menu(), offered);
             let mut known = told.lock().unwrap_or_else(PoisonError::into_inner);
             let news = (*known != menu).then(|| menu.clone());
             *known = menu;

@@ -19,6 +19,9 @@ mod compaction;
 #[path = "it/consent.rs"]
 mod consent;
 #[cfg(test)]
+#[path = "it/delegation.rs"]
+mod delegation;
+#[cfg(test)]
 #[path = "it/editor.rs"]
 mod editor;
 #[cfg(test)]
@@ -51,6 +54,9 @@ mod mcp_forms;
 #[cfg(test)]
 #[path = "it/mcp_login.rs"]
 mod mcp_login;
+#[cfg(test)]
+#[path = "it/mcp_offers.rs"]
+mod mcp_offers;
 #[cfg(test)]
 #[path = "it/mcp_starts.rs"]
 mod mcp_starts;

@@ -23,6 +23,7 @@ use domain::ids::{EntryId, Millis};
 use domain::state::{Entry, EntryKind, State};
 use domain::tool::{ToolOutcome, ToolPhase, ToolRun};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What a reader sees: the active path, and the notices that hang off it, in order.
 pub fn conversation(state: &State) -> Vec<&Entry> {
@@ -31,7 +32,7 @@ pub fn conversation(state: &State) -> Vec<&Entry> {
         EntryKind::Message(_) | EntryKind::Compaction(_) => path.contains(&entry.id),
         EntryKind::Notice { .. } => entry.parent.is_none_or(|parent| path.contains(&parent)),
     };
-    state.entries.values().filter(seen).collect()
+    state.entries.values().map(Arc::as_ref).filter(seen).collect()
 }
 
 /// Who speaks, in a word.

@@ -49,6 +49,8 @@ pub struct Launch {
     pub theme: Option<String>,
     /// Keep nothing on disk.
     pub ephemeral: bool,
+    /// The database in which conversations are kept, as it was typed.
+    pub store: Option<String>,
     /// Millionths of dollars that the session may cost.
     pub max_cost: Option<u64>,
     /// Times that the model is asked for one prompt.

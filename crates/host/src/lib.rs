@@ -10,7 +10,7 @@
 //!
 //! - words: error, version, launch, clock, log_limit, stop
 //! - files: private, text_file, vault, paths, kept
-//! - settings: keys, settings, guard, model_source, mode
+//! - settings: keys, settings, store_place, guard, model_source, mode
 //! - agent: stack, guests
 //! - doors: peer_trust, doors, directory, announcement, processes, visits
 //! - beside sessions: devices | worktrees
@@ -25,6 +25,7 @@
 //! | [`paths`], [`private`], [`text_file`] | where things lie; files for the person alone; reading a small one |
 //! | [`settings`], [`keys`], [`vault`] | what the person has set, the keys they gave, contents of files for undo |
 //! | [`model_source`], [`guard`], [`mode`] | models for the agent; this program as the guard of what it starts; the mode that a session begins in |
+//! | [`store_place`] | whether conversations are kept in a database, and in which |
 //! | [`kept`] | which kept conversation is meant |
 //! | [`stack`], [`guests`] | store, agent and hub together; what a UI that connects meets |
 //! | [`peer_trust`], [`doors`] | who may come in, and where |
@@ -62,6 +63,7 @@ pub mod server;
 pub mod settings;
 pub mod stack;
 pub mod stop;
+pub mod store_place;
 pub mod text_file;
 pub mod vault;
 pub mod version;

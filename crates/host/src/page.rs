@@ -346,6 +346,7 @@ impl web::Rooms for Ways {
             PageQuery::Start => Ok(look_up::start(&self.begins, &self.models, self.rooms.agents()).await),
             PageQuery::Folders(beginning) => look_up::folders(beginning).await,
             PageQuery::Search(words) => look_up::search(words).await,
+            PageQuery::Log(session) => look_up::log(self.rooms.log_of(&session).await).await,
         }
     }
 

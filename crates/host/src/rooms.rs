@@ -197,6 +197,12 @@ impl Rooms {
         }))
     }
 
+    /// The log of the process that has the session open, where it is a room: those write theirs in one folder.
+    pub(crate) async fn log_of(&self, session: &SessionId) -> Option<PathBuf> {
+        let process = processes::holder(self.directory.as_ref(), session).await.ok()??;
+        registry::log_of(&paths::data().ok()?, process.notice.pid)
+    }
+
     /// The folder of a kept session, of ours or of another program's agent, which the room starts again.
     fn kept_in(&self, session: &SessionId, starts_none: bool) -> Result<PathBuf, NoRoom> {
         let missing = || {

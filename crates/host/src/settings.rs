@@ -87,14 +87,59 @@ pub fn read() -> AgentSettings {
     AgentSettings { config, told }
 }
 
+/// The store that the settings file names. Here a mistake costs more than its key: nothing may take the place of what was meant.
+///
+/// # Errors
+/// When the file names one and it cannot be told which.
+pub(crate) fn store() -> Result<Option<String>, String> {
+    let Some(path) = file() else { return Ok(None) };
+    match text_file::load(&path) {
+        Ok(text) => text.map_or(Ok(None), |text| store_in(&text)),
+        // Nobody knows what stands there; it is told where settings are read.
+        Err(_) => Ok(None),
+    }
+}
+
+fn store_in(text: &str) -> Result<Option<String>, String> {
+    let (config, wrong) = Config::from_toml(text);
+    let about_it = |why: &&ConfigError| match why {
+        ConfigError::Malformed(_) => text.lines().any(|line| line.trim_start().starts_with("store")),
+        why => why.to_string().starts_with("store:"),
+    };
+    match wrong.iter().find(about_it) {
+        Some(why) => Err(why.to_string()),
+        None => Ok(config.store),
+    }
+}
+
+/// What is written in the settings file, and nothing else; what is wrong with it is told by [`read`].
+fn file_config() -> Config {
+    let text = file().and_then(|path| text_file::load(&path).ok().flatten());
+    text.map(|text| Config::from_toml(&text).0).unwrap_or_default()
+}
+
 /// How long is waited for providers and how often they are asked, and figures of models. What is wrong with it is told by [`read`].
 pub(crate) fn of_models() -> (Limits, BTreeMap<String, Figures>) {
-    let text = file().and_then(|path| text_file::load(&path).ok().flatten());
-    let config = text.map(|text| Config::from_toml(&text).0).unwrap_or_default();
+    let config = file_config();
     (config.limits, config.models)
 }
 
 /// The agents that the person named, and the lists of agents.
 pub fn own_agents() -> OwnAgents {
     OwnAgents::read(file().as_deref(), tools::home().as_deref())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_that_cannot_be_read_is_not_taken_for_none() {
+        assert_eq!(store_in("store = \"postgres://h/d\"\n"), Ok(Some("postgres://h/d".to_owned())));
+        assert_eq!(store_in("model = 1\n"), Ok(None));
+        assert_eq!(store_in("model = \n"), Ok(None));
+        for wrong in ["store = 1\n", "store = postgres://h/d\n", "model = \nstore = \"postgres://h/d\"\n"] {
+            assert!(store_in(wrong).is_err(), "{wrong}");
+        }
+    }
 }

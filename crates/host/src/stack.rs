@@ -8,15 +8,16 @@ use crate::kept;
 use crate::launch::Launch;
 use crate::mode::{Folder, Ground};
 use crate::model_source::Source;
-use crate::{paths, settings};
+use crate::worktrees::OfTasks;
+use crate::{paths, settings, store_place};
 use domain::command::{Command, LibraryCommand};
 use domain::path_text;
 use domain::session::{Effort, ModelRef, Policy};
-use engine::{Agent, Budget, ModelSource, ORDERS, REPORTS, WorkDir};
+use engine::{Agent, Budget, Delegation, ModelSource, ORDERS, OtherAgents, REPORTS, WorkDir};
 use hub::core::{Engine, GivenBudget, Setup};
 use hub::{EngineSeat, Files, Hub, Log, Visits};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use store::{MemoryStore, SqliteStore, Store};
 use tokio::sync::mpsc;
@@ -69,10 +70,18 @@ impl OwnStack {
         };
         Some(format!(
             "warning: {} lies where commands of the agent may write ({which}): one could move the socket away and listen in its \
-             place. UIs of Parlor's refuse to talk to it, others do not. Name a place in a folder of your own outside, of mode 0700",
+             place, which UIs of Parlor's notice and others do not. Name a place in a folder of your own outside, of mode 0700",
             path_text::write(&socket)
         ))
     }
+}
+
+/// Who gives tasks to agents of other programs: this crate knows none of those.
+static OTHERS: OnceLock<Arc<dyn OtherAgents>> = OnceLock::new();
+
+/// Lets agents of other programs be sub-agents in this process. Whoever says it first leads.
+pub fn with_other_agents(others: Arc<dyn OtherAgents>) {
+    let _ = OTHERS.set(others);
 }
 
 /// Writes log lines nowhere: the screen belongs to the UI.
@@ -113,6 +122,7 @@ pub async fn own_visiting(launch: &Launch, visits: Option<Visits>, log: Log) -> 
     let (model, models) = (source.default_model(), source.known_models());
     let (store, unkept) = store(launch, &log)?;
     config.keeps_questions = !(launch.ephemeral || launch.is_headless || unkept.is_some());
+    config.keeps_outputs = !(launch.ephemeral || unkept.is_some());
     let start = start_with(launch, store.as_ref(), &work_dir)?;
     let effort = effort(launch, &config, &source)?;
     let budget = GivenBudget { usual: config.budget, typed: budget(launch) };
@@ -164,7 +174,7 @@ fn unknown_server(
     if tools.is_empty() {
         return None;
     }
-    let (servers, _) = engine::mcp::servers(config, data, work_dir.workspace.as_deref().ok());
+    let (servers, _) = engine::mcp::servers(config, data, work_dir);
     let names: Vec<&str> = servers.iter().map(|listed| listed.entry.name.as_str()).collect();
     let known = |tool: &&str| names.iter().any(|name| tool.starts_with(&format!("mcp__{name}__")));
     let unknown = tools.into_iter().find(|tool| !known(tool))?;
@@ -222,7 +232,7 @@ fn assemble_with(
     let (orders, ordered) = mpsc::channel(ORDERS);
     let (reports, reported) = mpsc::channel(REPORTS);
     let (toolbox, data, guard) = (Toolbox::standard(), data.to_owned(), guard::of(&config));
-    let menu = engine::menu(&config, work_dir);
+    let menu = engine::menu(&config, &data, work_dir);
     let setup = engine::Setup {
         models,
         toolbox,
@@ -232,6 +242,7 @@ fn assemble_with(
         allow,
         vault,
         menu: menu.clone(),
+        delegation: Delegation { others: OTHERS.get().cloned(), worktrees: Some(Arc::new(OfTasks)) },
     };
     let mut engine = EngineTask(JoinSet::new());
     engine.0.spawn(Agent::new(setup, reports).run(ordered));
@@ -306,13 +317,19 @@ fn hub_setup(engine: Engine, work_dir: &WorkDir, defaults: Defaults) -> Setup {
     }
 }
 
-/// The store on disk. One that cannot be used costs the memory of this conversation, not the conversation: why is told with it.
+/// The store: the database that was named, else the one on disk. A database that cannot be used is an error. A file that cannot be used costs the memory of this conversation, not the conversation: why is told with it.
 ///
 /// # Errors
 /// When a conversation of it is to be gone on with.
 pub fn store(launch: &Launch, log: &Log) -> anyhow::Result<(Box<dyn Store>, Option<String>)> {
     if launch.ephemeral {
         return Ok((Box::new(MemoryStore::default()), None));
+    }
+    if let Some(address) = store_place::database(launch)? {
+        let place = address.shown().to_owned();
+        let store = store_place::open(address)?;
+        log(&format!("conversations are kept in {place}"));
+        return Ok((Box::new(store), None));
     }
     match SqliteStore::at(&paths::data()?) {
         Ok(store) => {

@@ -6,16 +6,18 @@
 
 mod end;
 mod git;
+mod of_tasks;
 mod others;
 
 pub use end::{Merged, merge, remove};
 pub use git::{Git, common_of};
+pub(crate) use of_tasks::OfTasks;
 pub use others::refuse_while_open;
 
 use crate::error::usage;
 use crate::kept;
 use crate::launch::Launch;
-use crate::{paths, settings};
+use crate::{paths, settings, store_place};
 use anyhow::Context;
 use domain::path_text;
 use hub::Log;
@@ -63,6 +65,20 @@ impl Worktree {
     /// For the footer.
     pub fn shown(&self) -> String {
         format!("worktree {}", self.name)
+    }
+}
+
+/// What a new worktree is to be called.
+#[derive(Debug, Clone, Copy)]
+enum Named<'a> {
+    So(&'a str),
+    /// By this word and the first number that is free.
+    After(&'a str),
+}
+
+impl Named<'_> {
+    fn of(asked: Option<&str>) -> Named<'_> {
+        asked.map_or(Named::After("work"), Named::So)
     }
 }
 
@@ -158,7 +174,7 @@ pub fn enter(launch: &mut Launch, log: &Log) -> anyhow::Result<Option<Worktree>>
                 path_text::write(&tree.path)
             )));
         }
-        None => make(&git, asked.as_deref(), &launch.copy)?,
+        None => make(&git, Named::of(asked.as_deref()), &launch.copy)?,
     };
     // The same folder of the project, where it is there.
     let inner = here.strip_prefix(git.root()).unwrap_or(Path::new(""));
@@ -170,7 +186,9 @@ pub fn enter(launch: &mut Launch, log: &Log) -> anyhow::Result<Option<Worktree>>
 
 /// The worktree of the session that is gone on with: it goes on there.
 fn again(launch: &mut Launch) -> Option<Worktree> {
-    if launch.resume.as_ref().is_none_or(Option::is_none) && !launch.continue_last || launch.ephemeral {
+    let begins = launch.resume.as_ref().is_none_or(Option::is_none) && !launch.continue_last;
+    // Which folder a session of a database works in is looked up when it is opened.
+    if begins || launch.ephemeral || !store_place::database(launch).is_ok_and(|place| place.is_none()) {
         // Where we are may be one.
         let here = paths::working_directory(launch).ok()?;
         return holding(&here);
@@ -249,14 +267,14 @@ pub fn find(git: &Git, name: &str) -> anyhow::Result<Worktree> {
 }
 
 /// Makes one beside the repository, on a branch of its own.
-fn make(git: &Git, name: Option<&str>, copy: &[PathBuf]) -> anyhow::Result<Worktree> {
+fn make(git: &Git, name: Named<'_>, copy: &[PathBuf]) -> anyhow::Result<Worktree> {
     let folder = folder(git.root())?;
     let name = match name {
-        Some(name) => match refuse_name(name) {
+        Named::So(name) => match refuse_name(name) {
             Some(why) => return Err(usage(format!("--worktree {name}: {why}"))),
             None => name.to_owned(),
         },
-        None => free_name(git, &folder)?,
+        Named::After(word) => free_name(git, &folder, word)?,
     };
     let (path, branch) = (folder.join(&name), format!("{BRANCHES}{name}"));
     let files = named(git.root(), copy)?;
@@ -316,13 +334,13 @@ fn folder(root: &Path) -> anyhow::Result<PathBuf> {
     Ok(root.with_file_name(folder))
 }
 
-fn free_name(git: &Git, folder: &Path) -> anyhow::Result<String> {
+fn free_name(git: &Git, folder: &Path, word: &str) -> anyhow::Result<String> {
     let is_free = |name: &String| {
         folder.join(name).symlink_metadata().is_err()
             && git.commit(&format!("refs/heads/{BRANCHES}{name}")).is_err()
     };
     (1..MAX_NUMBER)
-        .map(|number| format!("work-{number}"))
+        .map(|number| format!("{word}-{number}"))
         .find(is_free)
         .context("too many worktrees: name one with --worktree NAME")
 }

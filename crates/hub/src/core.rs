@@ -318,6 +318,8 @@ impl Core {
             CoreInput::Deleted { session } => self.deleted(&session),
             CoreInput::VisitOver { session, why } => self.visit_over(&session, &why),
             CoreInput::VisitForgotten { session } => self.forget_visit(&session),
+            CoreInput::LeaseLost { session, why } => self.lease_lost(&session, &why),
+            CoreInput::LeaseForgotten { session } => self.forget_lost(&session),
             CoreInput::Ending => self.end_all(),
             CoreInput::Tick { except } => self.tick(&except),
         }

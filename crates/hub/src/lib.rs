@@ -72,5 +72,6 @@ mod shell;
 
 pub use shell::{
     Ended, EngineSeat, ErrandPort, Files, ForeignKeeping, Guest, Hub, INBOX, LOCAL_NEWS, LastLines,
-    LocalPort, LocalUi, Log, RemoteSeat, Reported, Stopped, Stranger, UNSAVED, Visit, Visits,
+    LocalPort, LocalUi, Log, Machine, Pace, RemoteSeat, Reported, Stopped, Stranger, UNSAVED, Visit, Visits,
+    Wait,
 };

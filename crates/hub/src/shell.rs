@@ -16,10 +16,12 @@ mod fleet;
 mod held;
 mod hub;
 mod keeper;
+mod machine;
 mod past;
 mod remote;
 mod round;
 mod seat;
+mod step_down;
 mod visits;
 
 use crate::core::{Core, CoreInput, LiveSession, Standing};
@@ -49,6 +51,7 @@ use wire::lines::Frame;
 pub use files::Files;
 pub use hub::{Guest, Hub, LOCAL_NEWS, LocalPort, LocalUi, Stopped};
 pub use keeper::UNSAVED;
+pub use machine::{Machine, Pace, Wait};
 pub use visits::{Visit, Visits};
 
 /// Messages that may wait for the hub; past it whoever sends has to wait.
@@ -255,6 +258,12 @@ impl Shell {
             log,
             hub,
         }
+    }
+
+    /// Lets it run on a machine that is simulated.
+    fn on(&mut self, machine: Machine) {
+        self.clock = Clock::at(machine.wall);
+        self.archive.calls = machine::Calls::Paced(machine.pace);
     }
 
     async fn run(mut self, mut messages: mpsc::Receiver<Inbox>, kept: Option<(SessionId, Opened)>) {

@@ -9,10 +9,10 @@ use crate::login::is_yes;
 use crate::output::{self, Stream};
 use anyhow::Context;
 use clap::Args;
-use domain::session::{Origin, RuntimePlace};
 use remote::agents::{Agent, AgentRegistry, State, known};
+use remote::agreement::agreement;
+pub(crate) use remote::agreement::is_agreed;
 use remote::origin;
-use remote::origin::RuntimeAddress;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use tui::{AgentLine, Echo, TypedLine, ask_line};
@@ -121,23 +121,6 @@ pub(crate) async fn started(agent: &Agent, yes: bool) -> anyhow::Result<Option<E
             Some(Exit::NeedsInput)
         }
     })
-}
-
-/// What of an agent is agreed to, and whether it can be kept: of one with a key in it not all words are, and another key would look the
-/// same.
-fn agreement(agent: &Agent) -> (Origin, bool) {
-    let place = RuntimeAddress::Command(agent.command.iter().map(Into::into).collect());
-    // Its program is found by its name or whole path: it is the same in every folder, and another one once the path leads to another
-    // file. So what is agreed to is the words, at this file.
-    let origin = origin::origin(agent.dialect, &place, &agent.file());
-    let whole = matches!(origin.place, RuntimePlace::Command { incomplete: false, .. });
-    (origin, whole)
-}
-
-/// Whether the person has agreed to its start before.
-pub(crate) fn is_agreed(agent: &Agent) -> bool {
-    let (origin, whole) = agreement(agent);
-    whole && origin::is_typed(&origin)
 }
 
 /// The agents that can be started and that the person has agreed to.

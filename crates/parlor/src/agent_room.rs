@@ -52,7 +52,8 @@ pub(crate) async fn run(launch: Launch, room: Room, behind: RoomAgent) -> anyhow
     let keep = attach::keep_as(dialect, &place, kept)?;
     let begin = Begin { session: named.as_deref(), last: named.as_deref() };
     let (person, size) = (Person::There, None);
-    let approach = Approach { dialect, begin, person, size, judged: false, leash: None, listening: None };
+    let approach =
+        Approach { dialect, begin, person, size, judged: false, leash: None, listening: None, in_room: true };
     let front = Front::open(&launch, place, approach, Some(keep), aloud::log()).await?;
     let (cwd, said) = (paths::working_directory(&launch)?, output::stderr_log());
     let host = Host::in_front(&cwd, Vec::new(), Vec::new(), None, said.clone());

@@ -263,6 +263,7 @@ fn approach<'a>(attach: &Attach, begin: Begin<'a>, person: Person, tape: Option<
         judged: false,
         leash: None,
         listening: tape.map(Tape::of_runtimes),
+        in_room: false,
     }
 }
 

@@ -53,7 +53,16 @@ pub(crate) async fn attach(
         Front::on_link(
             &launch,
             link,
-            Approach { dialect, begin, person, size, judged: false, leash: None, listening: None },
+            Approach {
+                dialect,
+                begin,
+                person,
+                size,
+                judged: false,
+                leash: None,
+                listening: None,
+                in_room: false,
+            },
         )
     };
     if let Some(say) = say {

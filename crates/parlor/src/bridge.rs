@@ -147,7 +147,7 @@ pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result
         output::print_error(KEPT);
     }
     launch.allow.extend(bridge.allow);
-    let leash = bridge.leash.then_some(LeashWish { shared: bridge.share });
+    let leash = bridge.leash.then_some(LeashWish { shared: bridge.share, ..LeashWish::default() });
     let tape = bridge.record.as_deref().map(Tape::new);
     let runtime_tape = tape.as_ref().map(|tape| tape.beside("runtime"));
     let approach = Approach {
@@ -158,6 +158,7 @@ pub(crate) async fn bridge(mut launch: Launch, bridge: Bridge) -> anyhow::Result
         judged: bridge.judge,
         leash,
         listening: runtime_tape.as_ref().map(Tape::of_runtimes),
+        in_room: false,
     };
     let between = Bridging {
         keep,

@@ -81,7 +81,11 @@ pub(crate) fn for_sessions(words: &[OsString]) -> Vec<String> {
         read.try_get_raw(name).is_ok() && read.value_source(name) == Some(ValueSource::CommandLine)
     };
     let all = Common::augment_args(clap::Command::new(""));
-    let named = all.get_arguments().filter(|argument| typed(argument.get_id().as_str()));
+    // Where conversations are kept is judged where it is known: `here` is right with all of them.
+    let named = all.get_arguments().filter(|argument| {
+        let id = argument.get_id().as_str();
+        id != "store" && typed(id)
+    });
     named.filter_map(|argument| Some(format!("--{}", argument.get_long()?))).collect()
 }
 
@@ -161,6 +165,10 @@ pub(crate) struct Common {
     /// Keep nothing on disk.
     #[arg(help_heading = "Conversation", long, global = true, env = "PARLOR_EPHEMERAL", hide_env_values = true, value_parser = on_or_off())]
     pub(crate) ephemeral: bool,
+    /// Keep conversations in this PostgreSQL, such as `postgres://ada@db.example/team`, or `here` for the file of this machine. The
+    /// password comes from the file that PGPASSFILE names. Without it: `store` of your settings, else here.
+    #[arg(help_heading = "Conversation", long, global = true, value_name = "PLACE")]
+    pub(crate) store: Option<String>,
     /// Stop once the session has cost this many dollars. Kept with the session, as the next two are.
     #[arg(help_heading = "Limits", long, global = true, value_name = "DOLLARS", value_parser = dollars)]
     pub(crate) max_cost: Option<u64>,
@@ -192,6 +200,7 @@ impl From<Common> for Launch {
             plain: common.plain,
             theme: common.theme,
             ephemeral: common.ephemeral,
+            store: common.store,
             max_cost: common.max_cost,
             max_steps: common.max_steps,
             max_time: common.max_time,
@@ -295,7 +304,7 @@ pub(crate) enum Sub {
     Check(crate::check::CheckArgs),
     New(crate::new::New),
     Tour(crate::tour::Tour),
-    /// List, add, remove, approve and test MCP servers.
+    /// List, add, remove, approve and test MCP servers, or be one.
     Mcp(crate::mcp::Mcp),
     Hooks(crate::hooks::Hooks),
     /// List the skills that a prompt can pull in with `$name`.

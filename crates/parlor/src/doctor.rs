@@ -42,7 +42,7 @@ pub(crate) async fn doctor(launch: &Launch) -> anyhow::Result<Exit> {
     match paths::data() {
         Ok(data) => {
             say("data", &path_text::write(&data));
-            well &= kept::store(&data);
+            well &= kept::place(launch, &data);
             servers(&config, &data, &work_dir);
             hooks(&config, &data, &work_dir);
             skills(&config, &work_dir);
@@ -228,7 +228,7 @@ fn set(config: &Config, told: &[String], launch: &Launch) -> bool {
 }
 
 fn servers(config: &Config, data: &Path, work_dir: &WorkDir) {
-    let (servers, troubles) = engine::mcp::servers(config, data, work_dir.workspace.as_deref().ok());
+    let (servers, troubles) = engine::mcp::servers(config, data, work_dir);
     if servers.is_empty() && troubles.is_empty() {
         say("mcp", "no servers (`parlor mcp add` adds one)");
     }

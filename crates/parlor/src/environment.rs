@@ -95,7 +95,7 @@ const HEEDED: &[(&str, &[&str])] = &[
     ("agents", &[]),
     ("login", &[]),
     ("logout", &[]),
-    ("sessions", PLACE),
+    ("sessions", &["cwd", "workspace", "store"]),
     ("worktrees", PLACE),
     ("models", &["model"]),
     ("ps", &["plain"]),
@@ -106,19 +106,20 @@ const HEEDED: &[(&str, &[&str])] = &[
     ("trace", &[]),
     ("check", &[]),
     ("hooks", PLACE),
-    ("mcp", PLACE),
+    // The last three for `serve`.
+    ("mcp", &["cwd", "workspace", "model", "policy", "ephemeral"]),
     ("skills", PLACE),
     ("rules", PLACE),
     ("prompt", &["model", "cwd", "workspace", "fetch"]),
     ("schema", &[]),
     ("completions", &[]),
     ("man", &[]),
-    ("doctor", &["model", "cwd", "workspace", "fetch"]),
+    ("doctor", &["model", "cwd", "workspace", "fetch", "store"]),
 ];
 /// What a command heeds that only looks at a project.
 const PLACE: &[&str] = &["cwd", "workspace"];
 /// A screen on another agent.
-const SCREEN: &[&str] = &["cwd", "policy", "inline", "full_screen", "plain", "theme", "ephemeral"];
+const SCREEN: &[&str] = &["cwd", "policy", "inline", "full_screen", "plain", "theme", "ephemeral", "store"];
 /// An agent without a screen.
 const AGENT: &[&str] = &[
     "model",
@@ -128,6 +129,7 @@ const AGENT: &[&str] = &[
     "policy",
     "fetch",
     "ephemeral",
+    "store",
     "max_cost",
     "max_steps",
     "max_time",

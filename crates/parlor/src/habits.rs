@@ -215,7 +215,7 @@ pub(crate) const HABITS: &[Habit] = &[
     ),
     habit(
         &["mcp-server", "app-server", "proto"],
-        "`parlor acp` is an agent for editors, `parlor serve --dialect NAME --stdio` for other UIs",
+        "`parlor mcp serve` is an MCP server, `parlor acp` is an agent for editors, `parlor serve --dialect NAME --stdio` for other UIs",
     ),
     habit(
         &["completion", "--completion", "--completions"],

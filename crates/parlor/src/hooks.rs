@@ -93,7 +93,7 @@ fn chosen<'a>(hooks: &'a [ListedHook], commands: &[String]) -> anyhow::Result<Ve
 }
 
 fn shown(listed: &ListedHook) -> String {
-    harmless::in_line(&listed.words())
+    listed.words()
 }
 
 fn line(listed: &ListedHook) -> String {

@@ -16,7 +16,7 @@ use host::launch::Launch;
 use host::settings::{self};
 use host::stack::EngineTask;
 use host::worktrees::{self, Worktree};
-use host::{mode, paths, stack};
+use host::{mode, paths, stack, store_place};
 use hub::Hub;
 use hub::core::Standing;
 use remote::elsewhere;
@@ -140,9 +140,11 @@ async fn own(
     let (news, incoming) = mpsc::channel(NEWS);
     let (note, noted) = watch::channel(Note::default());
     let farewell = found_again(!launch.ephemeral);
+    // What goes to another agent is read from the file of this machine.
+    let is_here = store_place::database(&launch).is_ok_and(|database| database.is_none());
     // What is given is kept, and so is what was agreed to.
     let exits = (!launch.ephemeral).then(|| ScreenExits {
-        agents: Arc::new(agent_list::for_screen),
+        agents: Arc::new(move || if is_here { agent_list::for_screen() } else { Vec::new() }),
         login: Some(on_screen::port(launch.model.is_some())),
     });
     let asks_after = tree.is_some();

@@ -17,7 +17,7 @@ use host::kept;
 use host::launch::Launch;
 use host::mode::{Folder, Ground};
 use host::rooms::{OpenedRoom, RoomRequest, spawn_env};
-use host::{mode, paths, settings, stack};
+use host::{mode, paths, settings, stack, store_place};
 use remote::agents;
 use remote::front::{Approach, Begin, Front, Person};
 use remote::origin::RuntimeAddress;
@@ -226,6 +226,10 @@ fn apart(launch: &Launch) -> Option<String> {
     if launch.resume == Some(None) {
         return Some("the list of conversations opens them here".to_owned());
     }
+    // What is wrong with its name is told by who opens it.
+    if !store_place::database(launch).is_ok_and(|database| database.is_none()) {
+        return Some("conversations are kept in a database".to_owned());
+    }
     if launch.unread.model.is_some() {
         return Some("PARLOR_MODEL cannot be read".to_owned());
     }
@@ -385,8 +389,16 @@ impl Joined {
             let begin = Begin { session: named.as_deref(), last: None };
             let (place, log) = (RuntimeAddress::Socket(socket), stack::no_log());
             let (person, size) = (Person::There, output::terminal_size());
-            let approach =
-                Approach { dialect, begin, person, size, judged: false, leash: None, listening: None };
+            let approach = Approach {
+                dialect,
+                begin,
+                person,
+                size,
+                judged: false,
+                leash: None,
+                listening: None,
+                in_room: false,
+            };
             Front::open(&plain, place, approach, None, log).await
         };
         let whose = self.whose.as_ref().map(|whose| format!("{whose}, ")).unwrap_or_default();

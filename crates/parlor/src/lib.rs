@@ -156,6 +156,7 @@ pub fn main(commit: Option<&str>) -> ExitCode {
             ));
         }
     };
+    stack::with_other_agents(std::sync::Arc::new(remote::task::TaskAgents::default()));
     // A picture of our memory would hold keys, and secrets that were typed.
     let nothing = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
     let _ = rustix::process::setrlimit(rustix::process::Resource::Core, nothing);
@@ -184,6 +185,17 @@ fn starts_rooms(cli: &Line) -> bool {
     matches!(cli.sub, Some(Sub::Up(_) | Sub::Relay(_) | Sub::Web(_) | Sub::Tour(_)))
 }
 
+/// Commands that start rooms or look for them: these share the file of this machine.
+fn rooms_of(sub: &Sub) -> Option<&'static str> {
+    match sub {
+        Sub::Up(_) => Some("the server"),
+        Sub::Relay(_) => Some("a relay"),
+        Sub::Web(_) => Some("the page"),
+        Sub::New(_) => Some("the first session of something new"),
+        _ => None,
+    }
+}
+
 async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
     // The terminal UI tells it on its first screen, doctor in its report.
     if !matches!(cli.sub, None | Some(Sub::Doctor | Sub::KitRelay { .. })) {
@@ -208,6 +220,9 @@ async fn dispatch(cli: Line) -> anyhow::Result<Exit> {
             "\"{}\" comes before a command\n\nhint: a prompt goes alone, or with `parlor run`",
             harmless::in_line(&harmless::clean(said))
         )));
+    }
+    if let Some(command) = cli.sub.as_ref().and_then(rooms_of) {
+        host::store_place::only_here(&cli.launch, command)?;
     }
     match cli.sub {
         Some(Sub::Run(mut run)) => {

@@ -2,6 +2,7 @@
 //! person agreed once.
 
 mod login;
+mod serve;
 
 use crate::aloud;
 use crate::exit::{self, Exit};
@@ -10,7 +11,7 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 use domain::path_text;
 use engine::WorkDir;
-use engine::mcp::{self, Approvals, Entry, Listed, Reach, Way};
+use engine::mcp::{self, Approvals, Entry, Listed, Logins, Reach, Way};
 use host::guard;
 use host::launch::Launch;
 use host::paths;
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 /// The MCP servers there are.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  parlor mcp add weather -- uvx weather-server\n  parlor mcp add docs --url https://docs.example.org/mcp\n  parlor mcp import\n  parlor mcp list\n  parlor mcp approve weather --network\n  parlor mcp login docs\n  parlor mcp logout docs\n  parlor mcp test weather\n  parlor mcp forget weather\n  parlor mcp remove weather\n\nSee parlor help extend."
+    after_help = "Examples:\n  parlor mcp add weather -- uvx weather-server\n  parlor mcp add docs --url https://docs.example.org/mcp\n  parlor mcp import\n  parlor mcp list\n  parlor mcp approve weather --network\n  parlor mcp login docs\n  parlor mcp logout docs\n  parlor mcp test weather\n  parlor mcp log weather\n  parlor mcp serve\n  parlor mcp forget weather\n  parlor mcp remove weather\n\nSee parlor help extend."
 )]
 pub(crate) struct Mcp {
     #[command(subcommand)]
@@ -83,6 +84,13 @@ enum McpCommand {
         /// The server's name in the settings.
         name: String,
     },
+    /// Show what one said lately: its stderr, its notices, when it began and how it ended.
+    Log {
+        /// The server's name in the settings.
+        name: String,
+    },
+    /// Be an MCP server: other agents begin sessions here, speak in them, wait and read. Answers to questions stay yours.
+    Serve,
 }
 
 /// What a server may do beside reading the project and writing in its own cache.
@@ -142,14 +150,17 @@ fn may(reach: &Reach) -> String {
 
 /// Lists, adds, removes, approves or tries servers.
 pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
+    if matches!(asked.what, Some(McpCommand::Serve)) {
+        return serve::serve(launch.clone()).await;
+    }
     let mut config = aloud::settings();
     let (data, work_dir) = (paths::data()?, aloud::work_dir(launch, &mut config)?);
-    let (servers, troubles) = mcp::servers(&config, &data, work_dir.workspace.as_deref().ok());
+    let (servers, troubles) = mcp::servers(&config, &data, &work_dir);
     let own = config.settings.clone().context("there is no place for settings: set PARLOR_CONFIG_DIR");
     match asked.what.unwrap_or(McpCommand::List) {
         McpCommand::List => {
             for listed in &servers {
-                output::print_line(&line(listed));
+                output::print_line(&line(listed, &data));
             }
             for (file, trouble) in &troubles {
                 let name = trouble.name.as_deref().unwrap_or("the file");
@@ -190,14 +201,17 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
         McpCommand::Remove { name } => {
             let listed = servers.iter().find(|one| one.entry.name == name && !one.from_project);
             let forgotten = listed.map(|listed| mcp::forget(&data, None, &listed.entry)).transpose();
-            // A folder that cannot be removed keeps no server.
-            if let Some(listed) = listed {
-                login::forget(&data, &listed.entry)?;
-            }
+            // Neither a folder that cannot be removed keeps a server, nor a login that cannot be found.
+            let logged_out = listed.map(|listed| login::forget(&data, &listed.entry)).transpose();
             anyhow::ensure!(
                 mcp::remove(&own?, &name)?,
                 "there is no server {name} of yours\n\nhint: `parlor mcp list` shows which there are"
             );
+            if let Err(why) = logged_out {
+                output::print_error(&format!(
+                    "{name} is removed; a login at its address, if there was one, is still kept: {why:#}"
+                ));
+            }
             forgotten?;
         }
         McpCommand::Approve { name, reach } => {
@@ -208,8 +222,9 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
             let place = if listed.from_project { " in this project" } else { "" };
             let compared = listed.compared.as_ref().map(|words| format!("\n{words}")).unwrap_or_default();
             output::print_line(&format!(
-                "{name} may start{place}: {}{means}{compared}",
-                listed.entry.words()
+                "{name} may start{place}: {}{means}{}{compared}",
+                listed.entry.words(),
+                sent(listed, &data)
             ));
         }
         McpCommand::Forget { name } => {
@@ -236,12 +251,30 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
             for tool in tested.tools {
                 output::print_line(&format!("  {tool}"));
             }
+            for prompt in &tested.prompts {
+                let takes = prompt.hint.as_deref().unwrap_or_default();
+                output::print_line(format!("  /{} {takes}", prompt.name).trim_end());
+            }
+            for resource in &tested.resources {
+                output::print_line(&format!("  @{}", resource.name));
+            }
             if let Some(words) = tested.instructions {
                 output::print_line(&format!(
                     "It says of them, and the model reads it as its words:\n{words}"
                 ));
             }
         }
+        McpCommand::Log { name } => {
+            let listed = find(&servers, &name)?;
+            match mcp::log(&data, root(&work_dir, listed)?, &name) {
+                Some(text) => output::print_line(text.trim_end()),
+                None => output::print_line(&format!(
+                    "{name} has said nothing that is kept\n\nhint: `parlor mcp test {name}` starts it once"
+                )),
+            }
+        }
+        // Begun before anything is read here.
+        McpCommand::Serve => {}
     }
     Ok(Exit::Done)
 }
@@ -336,7 +369,13 @@ fn approved<'a>(servers: &'a [Listed], name: &str) -> anyhow::Result<&'a Listed>
     Ok(listed)
 }
 
-fn line(listed: &Listed) -> String {
+/// What of the person's is sent to a server that a project names.
+fn sent(listed: &Listed, data: &Path) -> &'static str {
+    let has = listed.from_project && Logins::in_data(data).has(&listed.entry, true);
+    if has { mcp::SENT } else { "" }
+}
+
+fn line(listed: &Listed, data: &Path) -> String {
     let state = match (listed.entry.disabled, listed.approved) {
         (true, _) => "off",
         (false, true) => "ready to start",
@@ -348,5 +387,6 @@ fn line(listed: &Listed) -> String {
         Some(reach) => format!("; beside reading it may {}", may(reach)),
         None => "; what it may reach is asked at its next start".to_owned(),
     };
-    format!("{:<20} {from:<8} {state:<16} {}{reach}", listed.entry.name, listed.entry.words())
+    let sent = sent(listed, data);
+    format!("{:<20} {from:<8} {state:<16} {}{reach}{sent}", listed.entry.name, listed.entry.words())
 }

@@ -83,6 +83,7 @@ async fn speak(
         judged: false,
         leash: None,
         listening: None,
+        in_room: false,
     };
     let front = Front::open(launch, RuntimeAddress::Socket(socket), approach, None, aloud::log()).await?;
     let cwd = paths::working_directory(launch)?;

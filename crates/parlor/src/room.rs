@@ -7,6 +7,7 @@ use crate::output;
 use dialects::Dialect;
 use host::launch::Launch;
 use host::rooms::room;
+use host::store_place;
 use remote::elsewhere;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -37,6 +38,8 @@ pub(crate) struct Room {
 /// Is a room until nobody needs it, or it is told to end.
 pub(crate) async fn run(launch: Launch, asked: Room) -> anyhow::Result<Exit> {
     let Room { session, idle, log, agent, wire, own_ui } = asked;
+    // Rooms, and all who look for them, share the file of this machine; whoever set a database was refused before this, or asked for it.
+    let launch = Launch { store: Some(store_place::HERE.to_owned()), ..launch };
     let kept = match &session {
         Some(id) => elsewhere::find(&mut Launch { resume: Some(Some(id.clone())), ..launch.clone() })?,
         None => None,

@@ -92,9 +92,10 @@ pub(crate) async fn serve(
         }
     }
     serve.options.extend(answer_within(&serve.options));
-    let usual = usual_sockets(&serve);
     let carried = serve.listen.as_deref().map(|url| carried(&serve.dialect, url)).transpose()?;
-    if !serve.stdio && serve.socket.is_none() && carried.is_none() && usual.is_empty() {
+    let is_named = serve.stdio || serve.socket.is_some() || carried.is_some();
+    let usual = if is_named { Vec::new() } else { usual_sockets(&serve) };
+    if !is_named && usual.is_empty() {
         return Err(exit::usage(
             "say where to speak\n\nhint: --stdio, --socket PATH, or --listen ws://127.0.0.1:PORT",
         ));
@@ -118,7 +119,7 @@ pub(crate) async fn serve(
     let names: Vec<&str> = serve.dialect.iter().map(|wire| wire.name()).collect();
     // Held until the end.
     let _announcement = Announcement::open(&own.hub, &host, &own.cwd, names.join(", ")).await;
-    for path in serve.socket.iter().chain(usual.iter().filter(|_| !serve.stdio && carried.is_none())) {
+    for path in serve.socket.iter().chain(&usual) {
         if let Some(words) = own.exposes(path) {
             output::print_error(&words);
         }

@@ -5,7 +5,9 @@
 
 mod args;
 mod files;
+mod kept_store;
 mod maintenance;
+mod moving;
 mod pick;
 mod reports;
 mod transfer;
@@ -27,15 +29,17 @@ use host::kept;
 use host::kept::{find, newest, not_used, told};
 use host::launch::Launch;
 use host::paths;
+use host::store_place;
+use kept_store::KeptStore;
 use reports::Called;
 use std::io::{BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
-use store::{Durability, Listing, SqliteStore, Store, StoreError};
+use store::{Durability, Listing, SqliteStore, StoreError};
 use tools::checkpoint::Direction;
 
 /// What every act works with.
 pub(crate) struct SessionCommands {
-    store: SqliteStore,
+    store: KeptStore,
     /// The project the person stands in.
     project: String,
     cwd: PathBuf,
@@ -46,6 +50,12 @@ pub(crate) struct SessionCommands {
 pub(crate) async fn sessions(launch: &Launch, sessions: Sessions) -> anyhow::Result<Exit> {
     let data = paths::data()?;
     let act = sessions.act.unwrap_or_default();
+    if let Some(address) = store_place::database(launch)? {
+        if matches!(act, Act::Recover(_) | Act::Backup(_)) {
+            store_place::only_here(launch, "a backup")?;
+        }
+        return perform(launch, act, KeptStore::Team(store_place::open(address)?)).await;
+    }
     let brings = matches!(act, Act::Import(_) | Act::Recover(Recover { file: Some(_), .. }));
     if !SqliteStore::is_at(&data).map_err(|why| told(&why))? && !brings {
         return nothing_yet(&act);
@@ -55,7 +65,11 @@ pub(crate) async fn sessions(launch: &Launch, sessions: Sessions) -> anyhow::Res
         Act::Backup(backup) => return maintenance::back_up(&data, backup),
         _ => {}
     }
-    let store = open(&data, act.only_reads())?;
+    let store = KeptStore::Here(open(&data, act.only_reads())?);
+    perform(launch, act, store).await
+}
+
+async fn perform(launch: &Launch, act: Act, store: KeptStore) -> anyhow::Result<Exit> {
     let work_dir = aloud::work_dir(launch, &mut aloud::settings())?;
     let mut commands =
         SessionCommands { store, project: paths::project(&work_dir), cwd: work_dir.cwd, now: now() };
@@ -71,6 +85,7 @@ pub(crate) async fn sessions(launch: &Launch, sessions: Sessions) -> anyhow::Res
         Act::Undo(undo) => commands.move_files(&undo, Direction::Back).await,
         Act::Redo(redo) => commands.move_files(&redo, Direction::Forth).await,
         Act::Diff(diff) => commands.diff_files(&diff),
+        Act::Move(moves) => commands.move_to(&moves),
         // Done above, without opening the store.
         Act::Recover(_) | Act::Backup(_) => Ok(Exit::Done),
     }
@@ -90,6 +105,7 @@ fn nothing_yet(act: &Act) -> anyhow::Result<Exit> {
         | Act::Redo(_)
         | Act::Diff(_)
         | Act::Recover(_)
+        | Act::Move(_)
         | Act::Backup(_) => {
             anyhow::bail!("no conversation is kept yet; start one with `parlor`")
         }
@@ -124,9 +140,9 @@ impl SessionCommands {
     /// The session that was named, or the newest of this project.
     fn named(&self, id: Option<&str>) -> anyhow::Result<SessionId> {
         if let Some(id) = id {
-            return find(&self.store, id);
+            return find(&*self.store, id);
         }
-        newest(&self.store, &self.project)
+        newest(&*self.store, &self.project)
     }
 
     fn all(&self) -> anyhow::Result<Vec<SessionSummary>> {
@@ -140,7 +156,7 @@ impl SessionCommands {
             limit: Some(list.limit),
         };
         let sessions = self.store.list(&listing).map_err(|why| told(&why))?;
-        let open = self.store.holders().map_err(|why| told(&why))?;
+        let open = self.store.holders()?;
         if list.report.json {
             output::print_line(&reports::list_json(&sessions, &open)?);
             return Ok(Exit::Done);
@@ -227,7 +243,7 @@ impl SessionCommands {
     }
 
     fn rename(&mut self, rename: Rename) -> anyhow::Result<Exit> {
-        let id = find(&self.store, &rename.id)?;
+        let id = find(&*self.store, &rename.id)?;
         let title = line(&rename.title.join(" "));
         anyhow::ensure!(!title.is_empty(), "a title needs a word\n\nhint: parlor sessions rename ID TITLE");
         let state = self.store.open(&id).map_err(|why| told(&why))?.state;
@@ -250,7 +266,7 @@ impl SessionCommands {
     fn remove(&mut self, remove: &Remove) -> anyhow::Result<Exit> {
         let mut ids = Vec::new();
         for id in &remove.ids {
-            ids.push(find(&self.store, id)?);
+            ids.push(find(&*self.store, id)?);
         }
         ids.sort();
         ids.dedup();
@@ -268,7 +284,9 @@ impl SessionCommands {
                 output::print_line(&format!("removed {id}"));
             }
         }
-        maintenance::give_back(&mut self.store);
+        if let KeptStore::Here(store) = &mut self.store {
+            maintenance::give_back(store);
+        }
         removed.map_err(|why| told(&why))?;
         if remove.report.json {
             let ids: Vec<&str> = ids.iter().map(SessionId::as_str).collect();

@@ -66,29 +66,26 @@ fn is_carried(verdict: Verdict) -> bool {
     matches!(verdict, Verdict::Exact | Verdict::Emulated)
 }
 
-/// What a person decides with: that one of these is lost must be known before anything else.
-const AUTHORITY: [Item; 7] = [
-    Item::Cancel,
-    Item::Answer,
-    Item::Consent,
-    Item::ConsentScope,
-    Item::DenialReason,
-    Item::Decision,
-    Item::Policy,
+/// What a person decides with, and what it means for them when it is lost: that must be known before anything else.
+const AUTHORITY: [(Item, &str); 7] = [
+    (Item::Cancel, "a run cannot be stopped from here"),
+    (Item::Answer, "its questions cannot be answered here"),
+    (Item::Consent, "it does not ask here before it acts"),
+    (Item::ConsentScope, "a yes holds only once"),
+    (Item::DenialReason, "why you say no does not reach it"),
+    (Item::Decision, "what was denied looks like what failed"),
+    (Item::Policy, "its mode is not set from here"),
 ];
 
-/// What a person who decides here cannot decide on that runtime, in a sentence: stderr is thrown away by most UIs.
+fn decides(item: Item) -> Option<&'static str> {
+    AUTHORITY.iter().find(|(of, _)| *of == item).map(|(_, means)| *means)
+}
+
+/// What a person who decides here cannot decide on that runtime, in a sentence: stderr, where the reasons are, is thrown away by most UIs.
 pub(crate) fn decided_elsewhere(from: Dialect, to: Dialect) -> Option<String> {
-    let items = from.carried_on(to).into_iter();
-    let lost = |carried: &Carried| {
-        AUTHORITY.contains(&carried.item) && matches!(carried.verdict, Verdict::Dropped | Verdict::Refused)
-    };
-    let lost: Vec<Carried> = items.filter(lost).collect();
-    let words = grouped(&lost).into_iter().map(|(verdict, items, why)| {
-        let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
-        format!("{} {verdict}{why}", items.join(", "))
-    });
-    let words: Vec<String> = words.collect();
+    let is_lost = |carried: &Carried| matches!(carried.verdict, Verdict::Dropped | Verdict::Refused);
+    let items = from.carried_on(to).into_iter().filter(is_lost);
+    let words: Vec<&str> = items.filter_map(|carried| decides(carried.item)).collect();
     (!words.is_empty()).then(|| format!("A runtime that speaks {to} is behind this: {}.", words.join("; ")))
 }
 
@@ -106,7 +103,7 @@ pub fn report(from: Dialect, to: Dialect, kept: bool) -> String {
         _ => carried,
     };
     let carried = from.carried_on(to).into_iter().map(remember);
-    let (decides, rest): (Vec<_>, Vec<_>) = carried.partition(|carried| AUTHORITY.contains(&carried.item));
+    let (decides, rest): (Vec<_>, Vec<_>) = carried.partition(|carried| decides(carried.item).is_some());
     let mut text = format!("a UI that speaks {from} on a runtime that speaks {to}\n");
     for (head, items) in [("what the person decides", decides), ("everything else", rest)] {
         text.push_str(&format!("\n{head}\n"));
@@ -130,4 +127,25 @@ fn grouped(items: &[Carried]) -> Vec<(Verdict, Vec<&'static str>, &str)> {
         }
     }
     groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three rows of a narrow terminal: some UIs show it over everything else.
+    const SHORT: usize = 240;
+
+    #[test]
+    fn what_a_person_cannot_decide_over_a_bridge_is_said_in_a_short_sentence_of_plain_words() {
+        for from in dialects::ALL {
+            for to in dialects::ALL {
+                let Some(said) = decided_elsewhere(*from, *to) else { continue };
+                assert!(said.len() <= SHORT, "{from} on {to}: {} letters: {said}", said.len());
+                for word in ["dropped", "refused", "seen from"] {
+                    assert!(!said.contains(word), "{from} on {to}: {word}: {said}");
+                }
+            }
+        }
+    }
 }

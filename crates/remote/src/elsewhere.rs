@@ -4,7 +4,7 @@
 use domain::ids::SessionId;
 use domain::session::Origin;
 use host::launch::Launch;
-use host::{kept, paths, settings};
+use host::{kept, paths, settings, store_place};
 use store::{SqliteStore, Store};
 
 /// A kept conversation with another program's runtime.
@@ -24,6 +24,10 @@ pub struct KeptElsewhere {
 /// When what was typed names none or several.
 pub fn find(launch: &mut Launch) -> anyhow::Result<Option<KeptElsewhere>> {
     if launch.resume.is_none() && !launch.continue_last || launch.ephemeral {
+        return Ok(None);
+    }
+    if store_place::database(launch)?.is_some() {
+        // Which of them are with other programs is not looked up there: they are refused with the way when they are opened.
         return Ok(None);
     }
     let data = paths::data()?;

@@ -59,6 +59,8 @@ pub struct Approach<'a> {
     pub leash: Option<LeashWish>,
     /// Who listens in on the link.
     pub listening: Option<Listening>,
+    /// In a room nobody sees what the program writes beside its answers: it goes into the log, and how it ended is told by the hub.
+    pub in_room: bool,
 }
 
 /// Whether somebody sits there.
@@ -142,15 +144,26 @@ impl Program {
 }
 
 /// A program that a person named: what it does is its own matter, but it gets no terminal and leaves nothing behind.
-fn watched(command: Vec<OsString>, folder: Option<PathBuf>) -> child::Launch {
-    child::Launch { guard: guard::watching(), cwd: folder, ..child::Launch::new(command) }
+fn watched(command: Vec<OsString>, folder: Option<PathBuf>, heard: Option<Log>) -> child::Launch {
+    let on_stderr = heard.map(told);
+    child::Launch { guard: guard::watching(), cwd: folder, on_stderr, ..child::Launch::new(command) }
+}
+
+/// Each line of its stderr goes into the log, as what it is: a room has no terminal to show it on, and is asked for its log.
+fn told(log: Log) -> child::OnStderr {
+    Box::new(move |line| log(&format!("stderr: {}", domain::harmless::in_line(line))))
 }
 
 /// The same on the leash.
-fn on_leash(command: Vec<OsString>, folder: Option<PathBuf>, leashed: &mut Leashed) -> child::Launch {
+fn on_leash(
+    command: Vec<OsString>,
+    folder: Option<PathBuf>,
+    heard: Option<Log>,
+    leashed: &mut Leashed,
+) -> child::Launch {
     let (guard, stdin) = (leashed.guard.clone(), leashed.stdin.take());
-    let env = leashed.env.clone();
-    child::Launch { guard, stdin, env, cwd: folder, ..child::Launch::new(command) }
+    let (env, on_stderr) = (leashed.env.clone(), heard.map(told));
+    child::Launch { guard, stdin, env, cwd: folder, on_stderr, ..child::Launch::new(command) }
 }
 
 async fn held(launch: &Launch, wish: &LeashWish, command: &[OsString], log: &Log) -> anyhow::Result<Leashed> {
@@ -184,7 +197,8 @@ impl Front {
         log: Log,
     ) -> anyhow::Result<Front> {
         let dialect = approach.dialect;
-        let folder = keep.as_ref().map(|keep| keep.folder.clone());
+        let held_in = approach.leash.as_ref().and_then(|wish| wish.folder.clone());
+        let folder = keep.as_ref().map(|keep| keep.folder.clone()).or(held_in);
         // Before anything is started: a session that another Parlor writes cannot be gone on with.
         let keeping = keep.map(|keep| hubs::keeping(launch, keep, &log)).transpose()?;
         let start_within = match &place {
@@ -192,6 +206,7 @@ impl Front {
             RuntimeAddress::Socket(_) => None,
         };
         let place = going_on(dialect, place, approach.begin);
+        let heard = approach.in_room.then(|| log.clone());
         let mut leashed = match (&approach.leash, &place) {
             (None, _) => None,
             (Some(wish), RuntimeAddress::Command(command))
@@ -212,14 +227,14 @@ impl Front {
             ),
             RuntimeAddress::Command(command) => match dialect.description().restart_code {
                 Some(code) => {
-                    let launch = move || watched(command.clone(), folder.clone());
+                    let launch = move || watched(command.clone(), folder.clone(), heard.clone());
                     let (link, program) = start_again_on(code, launch, Lane::MAIN, Limits::default())?;
                     (link, Some(Program::Restarted(program)))
                 }
                 None => {
                     let started = match &mut leashed {
-                        Some(leashed) => on_leash(command, folder, leashed),
-                        None => watched(command, folder),
+                        Some(leashed) => on_leash(command, folder, heard, leashed),
+                        None => watched(command, folder, heard),
                     };
                     let (link, child) = started.start(Lane::MAIN, Limits::default())?;
                     (link, Some(Program::Once(child)))
@@ -254,7 +269,7 @@ impl Front {
         keeping: Option<(Box<dyn Store>, ForeignKeeping)>,
         log: Log,
     ) -> anyhow::Result<Front> {
-        let Approach { dialect, begin, person, size, judged, leash: _, listening: _ } = approach;
+        let Approach { dialect, begin, person, size, judged, leash: _, listening: _, in_room } = approach;
         let hello = Hello {
             version: host::version::version().to_owned(),
             cwd: path_text::write(&paths::working_directory(launch)?),
@@ -277,8 +292,9 @@ impl Front {
             Some(Program::Once(child)) => Some(last_lines_of(child)),
             Some(Program::Restarted(_)) | None => None,
         };
-        // A UI of ours tells it by itself.
-        let ended = if person == Person::Beyond { program.as_ref().map(Program::ended) } else { None };
+        // A terminal that has started it tells it by itself; whoever looks into a room hears it from there.
+        let is_told = in_room || person == Person::Beyond;
+        let ended = if is_told { program.as_ref().map(Program::ended) } else { None };
         let stranger: Option<Stranger> = Some(Box::new(move |line| dialects::stranger(dialect, line)));
         let seat = RemoteSeat { role, link, hello, lossless, errands: None, last_lines, ended, stranger };
         let sharing = match person {

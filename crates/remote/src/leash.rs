@@ -18,9 +18,13 @@ use tools::sandbox::Guard;
 use tools::{Gate, Host, HostSay, Plan, ToolContext};
 
 /// Folders for an agent beside the workspace: those that the person named. Its own are found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct LeashWish {
     pub shared: Vec<PathBuf>,
+    /// Where it is started, where that is not the folder of this process.
+    pub folder: Option<PathBuf>,
+    /// Decides on hosts in the place of the rules of the project.
+    pub gate: Option<Arc<dyn Gate>>,
 }
 
 /// Where something of an agent lies: in the folder that a variable names, else in this one of the home folder.
@@ -131,7 +135,10 @@ pub(crate) async fn hold(
     let writable = own.iter().filter(|place| place.is_dir()).chain(&shared).cloned().collect();
     let readable = own.iter().flat_map(|place| closed_in(place)).collect();
     let places = LeashedPlaces { writable, readable };
-    let gate = Arc::new(LeashGate { rules: Mutex::new(rules), place: place.without_net() });
+    let gate = match &wish.gate {
+        Some(gate) => gate.clone(),
+        None => Arc::new(LeashGate { rules: Mutex::new(rules), place: place.without_net() }),
+    };
     let line = command.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
     Ok(Leashed::open(&place, &places, gate, TERM_GRACE, &line).await?)
 }

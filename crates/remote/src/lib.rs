@@ -8,7 +8,8 @@
 //! its own; the two sides of a bar do not know each other (`cargo xtask layers` checks it).
 //!
 //! - who there is: agents | origin, elsewhere | ssh | errands
-//! - in front of one: leash, hubs, front
+//! - who may be started: agreement
+//! - in front of one: leash, hubs, front, task
 //! - between two: bridge
 //!
 //! | module | holds |
@@ -19,9 +20,12 @@
 //! | `errands` | files and commands that an agent asks its client for |
 //! | [`leash`] | an agent on the leash: its own folders, and the hosts that it reaches |
 //! | `hubs`, [`front`] | a hub in front of a foreign runtime, and the runtime behind it until its end |
+//! | [`agreement`] | which listed agents the person has let be started |
+//! | [`task`] | an agent as a sub-agent of ours, on the leash |
 //! | [`bridge`] | a UI of one wire on a runtime of another |
 
 pub mod agents;
+pub mod agreement;
 pub mod bridge;
 pub mod elsewhere;
 mod errands;
@@ -30,3 +34,4 @@ mod hubs;
 pub mod leash;
 pub mod origin;
 pub mod ssh;
+pub mod task;

@@ -21,6 +21,8 @@ use wire::{Rate, WireId};
 
 /// Most requests that may wait for the hub.
 pub const MAX_PENDING: usize = 1024;
+/// Most bytes of requests that wait for the answer to a handshake.
+pub const MAX_EARLY_BYTES: usize = 32 * 1024 * 1024;
 /// A handshake waits no longer for what the runtime behind us can do. No ticket has this number.
 pub const GREET: TimerKey = TimerKey(u64::MAX);
 
@@ -147,6 +149,9 @@ pub struct Endpoint<M> {
     behind: Option<Abilities>,
     /// Handshakes that wait for that.
     ungreeted: Vec<(WireId, M)>,
+    /// What a peer says that does not wait for that answer: what can be done is not known yet.
+    early: Vec<String>,
+    early_bytes: usize,
     /// Why the runtime behind us is gone, when it went before it told.
     gone: Option<String>,
 }
@@ -159,6 +164,8 @@ impl<M> Default for Endpoint<M> {
             rate: Rate::default(),
             behind: None,
             ungreeted: Vec::new(),
+            early: Vec::new(),
+            early_bytes: 0,
             gone: None,
         }
     }
@@ -182,6 +189,21 @@ impl<M> Endpoint<M> {
     /// Whether a handshake waits for its answer.
     pub fn owes(&self) -> bool {
         !self.ungreeted.is_empty()
+    }
+
+    /// Keeps a line until the handshake is answered; `false` when too much waits for that.
+    fn keep_early(&mut self, text: &str) -> bool {
+        let fits = self.early.len() < MAX_PENDING && self.early_bytes + text.len() <= MAX_EARLY_BYTES;
+        if fits {
+            self.early_bytes += text.len();
+            self.early.push(text.to_owned());
+        }
+        fits
+    }
+
+    fn take_early(&mut self) -> Vec<String> {
+        self.early_bytes = 0;
+        std::mem::take(&mut self.early)
     }
 
     /// The memos of all that waits, oldest first.
@@ -221,7 +243,7 @@ pub fn written(result: &impl Serialize) -> Written {
 pub fn line<R: RpcRole>(role: &mut R, cx: &mut RuntimeCx<'_>, line: Line) {
     match line {
         Line::Text(text) if text.trim().is_empty() => {}
-        Line::Text(text) => message(role, cx, &text),
+        Line::Text(text) => message(role, cx, &text, false),
         Line::Overlong(head) if role.overlong(cx, &head) => {}
         Line::Overlong(head) => {
             let why = format!("the line is longer than {} bytes; send less at once", wire::lines::MAX_LINE);
@@ -240,7 +262,8 @@ fn unread<R: RpcRole>(cx: &mut RuntimeCx<'_>, id: Option<&WireId>, code: i64, wh
     }
 }
 
-fn message<R: RpcRole>(role: &mut R, cx: &mut RuntimeCx<'_>, text: &str) {
+/// Takes a message; one that has waited was counted when it came.
+fn message<R: RpcRole>(role: &mut R, cx: &mut RuntimeCx<'_>, text: &str, has_waited: bool) {
     let line = jsonrpc::inspect(text);
     let unmarked = R::MANNERS.strict && line.version != Version::Two;
     let counts = match &line.message {
@@ -249,7 +272,7 @@ fn message<R: RpcRole>(role: &mut R, cx: &mut RuntimeCx<'_>, text: &str) {
         Message::Invalid { why, .. } => R::MANNERS.strict && why.answerable(),
         Message::Response { .. } => false,
     };
-    let too_many = counts && !role.endpoint_mut().rate.allow(cx.now.0);
+    let too_many = counts && !has_waited && !role.endpoint_mut().rate.allow(cx.now.0);
     match line.message {
         Message::Request { id, .. } if too_many || role.endpoint().is_full() && !unmarked => {
             cx.send(jsonrpc::error(Some(&id), &(R::MANNERS.too_many)()));
@@ -258,12 +281,22 @@ fn message<R: RpcRole>(role: &mut R, cx: &mut RuntimeCx<'_>, text: &str) {
             let error = R::MANNERS.error(INVALID_REQUEST, "\"jsonrpc\":\"2.0\" is missing");
             cx.send(jsonrpc::error(Some(&id), &error));
         }
+        Message::Request { id, .. } if role.endpoint().owes() => {
+            if !role.endpoint_mut().keep_early(text) {
+                cx.send(jsonrpc::error(Some(&id), &(R::MANNERS.too_many)()));
+            }
+        }
         Message::Request { id, method, params } => exchange::ask(role, cx, &id, &method, params),
         Message::Notification { method, .. } if unmarked => {
             cx.log(format!("ignored: notification {method:?} without \"jsonrpc\":\"2.0\""));
         }
         Message::Notification { method, .. } if too_many => {
             cx.log(format!("ignored: notification {method:?}: too many at once"));
+        }
+        Message::Notification { method, .. } if role.endpoint().owes() => {
+            if !role.endpoint_mut().keep_early(text) {
+                cx.log(format!("ignored: notification {method:?}: too many at once"));
+            }
         }
         Message::Notification { method, params } => role.notification(cx, &method, params),
         Message::Response { id, outcome } => role.response(cx, &id, outcome),
@@ -320,6 +353,9 @@ pub fn greet<R: RpcRole>(role: &mut R, cx: &mut RuntimeCx<'_>) {
         role.reply(cx, &id, Ok(result));
     }
     role.greeted(cx);
+    for text in role.endpoint_mut().take_early() {
+        message(role, cx, &text, true);
+    }
 }
 
 /// Refuses the handshakes that waited, and those that come: the runtime behind went before it told.
@@ -327,6 +363,11 @@ pub fn lost<R: RpcRole>(role: &mut R, cx: &mut RuntimeCx<'_>, why: String) {
     for (id, _) in std::mem::take(&mut role.endpoint_mut().ungreeted) {
         cx.cancel_timer(GREET);
         role.reply(cx, &id, Err(R::MANNERS.error(INTERNAL_ERROR, &why)));
+    }
+    for text in role.endpoint_mut().take_early() {
+        if let Message::Request { id, .. } = jsonrpc::inspect(&text).message {
+            role.reply(cx, &id, Err(R::MANNERS.error(INTERNAL_ERROR, &why)));
+        }
     }
     role.endpoint_mut().gone = Some(why);
 }

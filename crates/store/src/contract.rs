@@ -10,6 +10,7 @@
 //! nothing more ([`StoreError::NotOpen`]), also when it wakes in the middle of a write.
 
 use crate::StoreError;
+use crate::chain::Chain;
 use domain::command::History;
 use domain::event::Event;
 use domain::ids::{EntryId, Millis, Seq, SessionId};
@@ -23,8 +24,12 @@ pub const TEND_EVERY: Duration = Duration::from_millis(500);
 pub const LOCK_PATIENCE: Duration = Duration::from_secs(2);
 /// How long a lease is good without being renewed, where it cannot be known whether its holder lives.
 pub const LEASE_GOOD_FOR: Duration = Duration::from_secs(30);
+/// Events that are read at once for a digest.
+const CHAIN_EVENTS: usize = 2_000;
 /// Most hits of one search.
 pub const MAX_FOUND: usize = 200;
+/// Most sessions whose events are appended in one call.
+pub const MAX_GROUP: usize = 64;
 /// Longest piece of text shown around a hit, in characters.
 pub const SNIPPET_CHARS: usize = 160;
 
@@ -47,6 +52,14 @@ pub struct Fence(pub u64);
 pub struct Appended {
     /// The log has grown enough since the last snapshot: call [`Store::snapshot`] when it suits.
     pub snapshot_due: bool,
+}
+
+/// Events of one session that are to be appended together with those of others.
+#[derive(Debug, Clone, Copy)]
+pub struct Batch<'a> {
+    pub session: &'a SessionId,
+    pub events: &'a [Event],
+    pub durability: Durability,
 }
 
 /// A session that was opened for writing.
@@ -102,6 +115,25 @@ pub trait Store: Send {
         None
     }
 
+    /// Which store this is, for people, where it is not the one of this machine.
+    fn place(&self) -> Option<&str> {
+        None
+    }
+
+    /// The chained digest of a session's records ([`crate::parts::Chain`]), and the last event that it covers.
+    ///
+    /// # Errors
+    /// When there is no such session, or the disk fails.
+    fn chain(&self, session: &SessionId) -> Result<(Seq, Chain), StoreError> {
+        let (mut chain, mut last) = (Chain::default(), Seq(0));
+        loop {
+            let events = self.events(session, last, CHAIN_EVENTS)?;
+            let Some(end) = events.last() else { return Ok((last, chain)) };
+            last = end.seq;
+            chain = chain.then(&events);
+        }
+    }
+
     /// From now on no call waits for another program's lock: it answers [`StoreError::Locked`] at once, and may be made again. For whoever
     /// has others to serve meanwhile; else a call waits up to [`LOCK_PATIENCE`] itself.
     fn never_wait(&mut self) {}
@@ -141,6 +173,17 @@ pub trait Store: Send {
         events: &[Event],
         durability: Durability,
     ) -> Result<Appended, StoreError>;
+
+    /// Appends events of many sessions, each at most once, in one commit where that is cheaper: each is answered for itself, in the same
+    /// order, and what is refused of one changes nothing for another.
+    fn append_many(&mut self, batches: &[Batch<'_>]) -> Vec<Result<Appended, StoreError>> {
+        batches.iter().map(|batch| self.append(batch.session, batch.events, batch.durability)).collect()
+    }
+
+    /// Whether a commit takes so long that what comes in meanwhile is better appended together ([`Store::append_many`]).
+    fn is_grouping(&self) -> bool {
+        false
+    }
 
     /// Keeps `state`, which stands for all events up to its number, so that opening need not read them.
     ///

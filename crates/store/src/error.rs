@@ -18,6 +18,34 @@ pub enum StoreError {
     /// Another program has its lease.
     #[error("session {session} is open in another program, process {pid}")]
     Busy { session: SessionId, pid: u32 },
+    /// A process of another machine, or one that shares nothing with us but the database, has its lease.
+    #[error("session {session} is open elsewhere, at {holder}")]
+    Elsewhere { session: SessionId, holder: String },
+    /// Its lease was here and is not any more: nothing more of it may be written, told or done.
+    #[error("{} no longer ours to go on with: {why}", named(sessions))]
+    LeaseLost {
+        sessions: Vec<SessionId>,
+        /// Who has it, or why it could not be kept.
+        why: String,
+    },
+    /// The database does not answer.
+    #[error("the database {place} cannot be reached: {detail}")]
+    Unreachable { place: String, detail: String },
+    /// The database lets us not in.
+    #[error("the database {place} does not let us in: {detail}")]
+    Denied { place: String, detail: String },
+    /// Its tables are of a version that does not go with ours.
+    #[error(
+        "the database {place} was set up by a newer Parlor: it has format {found}, and this one ({}) knows formats up to {known}",
+        env!("CARGO_PKG_VERSION")
+    )]
+    NewerDatabase { place: String, found: i32, known: i32 },
+    /// Anything else the database says.
+    #[error("the database {place} refused: {detail}")]
+    Database { place: String, detail: String },
+    /// The place of a store is written so that it cannot be used.
+    #[error("{0}")]
+    Place(String),
     /// It is not open here for writing, or another program has its lease by now.
     #[error("session {0} is not open for writing here")]
     NotOpen(SessionId),
@@ -106,6 +134,23 @@ impl StoreError {
             StoreError::Unknown(_) => "`parlor sessions list` shows the sessions there are",
             StoreError::Exists(_) => "open it, or use another id",
             StoreError::Busy { .. } => "close it there, or attach to that program instead",
+            StoreError::Elsewhere { .. } => {
+                "go on there; if that process is gone, its lease ends within ten seconds: try again then"
+            }
+            StoreError::LeaseLost { .. } => {
+                "open it again: what was acknowledged is kept, and it goes on from there"
+            }
+            StoreError::Unreachable { .. } => {
+                "see whether it runs and can be reached from here; `parlor doctor` looks again. Nothing that was kept is harmed"
+            }
+            StoreError::Denied { .. } => {
+                "write its password into a file of mode 0600, as HOST:PORT:DATABASE:USER:PASSWORD, and name that in PGPASSFILE"
+            }
+            StoreError::NewerDatabase { .. } => "update Parlor here, or use another database",
+            StoreError::Database { .. } => "look at the database and its log, then try again",
+            StoreError::Place(_) => {
+                "write it as postgres://USER@HOST:PORT/DATABASE; docs/operations.md has examples"
+            }
             StoreError::NotOpen(_) => "open it again; another program may have taken it over",
             StoreError::OutOfOrder { .. } => "this is a defect of Parlor; please report it",
             StoreError::NewerSession { .. } => {
@@ -148,6 +193,13 @@ impl StoreError {
             StoreError::Exists(_) => RefusalKind::Invalid,
             StoreError::OutOfOrder { .. } => RefusalKind::Internal,
             StoreError::Busy { .. }
+            | StoreError::Elsewhere { .. }
+            | StoreError::LeaseLost { .. }
+            | StoreError::Unreachable { .. }
+            | StoreError::Denied { .. }
+            | StoreError::NewerDatabase { .. }
+            | StoreError::Database { .. }
+            | StoreError::Place(_)
             | StoreError::NotOpen(_)
             | StoreError::Newer { .. }
             | StoreError::NewerSession { .. }
@@ -166,6 +218,13 @@ impl StoreError {
             | StoreError::Disk { .. } => RefusalKind::Storage,
         };
         Refusal::new(kind, self.to_string()).hint(self.hint())
+    }
+}
+
+fn named(sessions: &[SessionId]) -> String {
+    match sessions {
+        [one] => format!("session {one} is"),
+        several => format!("{} sessions are", several.len()),
     }
 }
 

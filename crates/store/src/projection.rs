@@ -2,7 +2,6 @@
 //!
 //! Only what is still open is remembered between events, so a long session costs no more than a short one.
 
-#[cfg(feature = "sqlite")]
 mod of_state;
 
 use domain::content::{Part, Role, TextKind};
@@ -17,7 +16,7 @@ pub(crate) const MAX_SEARCHED: usize = 256 * 1024;
 
 /// The projection of one session.
 #[derive(Debug, Clone)]
-pub(crate) struct Projection {
+pub struct Projection {
     summary: SessionSummary,
     titled: bool,
     open: BTreeMap<MessageId, OpenMessage>,
@@ -33,7 +32,7 @@ struct OpenMessage {
 
 /// What an event adds to the projections that are kept in tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Change {
+pub enum Change {
     /// An entry is finished and can be found.
     Entry(FoundEntry),
     RunBegan,
@@ -41,29 +40,29 @@ pub(crate) enum Change {
 
 /// An entry that can be found by its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FoundEntry {
-    pub(crate) id: EntryId,
+pub struct FoundEntry {
+    pub id: EntryId,
     /// When it was made.
-    pub(crate) at: Millis,
+    pub at: Millis,
     /// First and last of the events that it is made of; the first is 0 when it is not known.
-    pub(crate) events: (Seq, Seq),
-    pub(crate) text: String,
+    pub events: (Seq, Seq),
+    pub text: String,
 }
 
 impl Projection {
     /// Of a session without events.
-    pub(crate) fn new(session: &SessionId) -> Projection {
+    pub fn new(session: &SessionId) -> Projection {
         let summary = SessionSummary::new(session.clone());
         Projection { summary, titled: false, open: BTreeMap::new() }
     }
 
     /// What lists show of the session.
-    pub(crate) fn summary(&self) -> &SessionSummary {
+    pub fn summary(&self) -> &SessionSummary {
         &self.summary
     }
 
     /// Takes the next event in.
-    pub(crate) fn take(&mut self, event: &Event) -> Option<Change> {
+    pub fn take(&mut self, event: &Event) -> Option<Change> {
         let summary = &mut self.summary;
         summary.updated_at = event.at;
         match &event.body {

@@ -19,7 +19,6 @@ mod read_only;
 mod reading;
 mod rescue;
 mod room;
-mod rows;
 mod salvage;
 mod schema;
 mod session;
@@ -260,7 +259,12 @@ impl SqliteStore {
     ) -> Result<String, StoreError> {
         let (first, last) = events;
         if first == Seq(0) {
-            return Ok(self.load(session)?.state.entries.get(&entry).map_or_else(String::new, text_of));
+            return Ok(self
+                .load(session)?
+                .state
+                .entries
+                .get(&entry)
+                .map_or_else(String::new, |entry| text_of(entry)));
         }
         let mut projection = Projection::new(session);
         let mut text = String::new();

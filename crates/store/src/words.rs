@@ -9,27 +9,27 @@ const LEAD_CHARS: usize = 40;
 
 /// The words of a search, in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Words(Vec<String>);
+pub struct Words(Vec<String>);
 
 impl Words {
     /// Takes what was typed apart. Nothing in it has a special meaning.
-    pub(crate) fn of(text: &str) -> Words {
+    pub fn of(text: &str) -> Words {
         Words(split(text).map(str::to_lowercase).take(MAX_WORDS).collect())
     }
 
     /// Whether nothing was typed that could be looked for.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// Whether each of these words begins a word of `text`. No words are in no text.
-    pub(crate) fn all_in(&self, text: &str) -> bool {
+    pub fn all_in(&self, text: &str) -> bool {
         let there: Vec<String> = split(text).map(str::to_lowercase).collect();
         !self.is_empty() && self.0.iter().all(|word| there.iter().any(|t| t.starts_with(word.as_str())))
     }
 
     /// The words, in order.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }
 }
@@ -39,7 +39,7 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// One line of text around the first hit.
-pub(crate) fn snippet(text: &str, words: &Words) -> String {
+pub fn snippet(text: &str, words: &Words) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let hit = line
         .split_inclusive(|c: char| !c.is_alphanumeric())

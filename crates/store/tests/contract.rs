@@ -1,5 +1,6 @@
-//! What every store does.
+//! What every store does. It runs over the places of the crate that includes it: memory and SQLite here, PostgreSQL in `team`.
 
+use crate::places::{each, each_shared};
 use crate::script::{fold, following, numbered, opened, said, script, session};
 use domain::content::{Role, Usage};
 use domain::event::{Body, Compaction, ContextEvent, Event, NoteEvent, RunEvent, SessionEvent, Trigger};
@@ -7,32 +8,7 @@ use domain::ids::{EntryId, Millis, Seq, SessionId};
 use domain::session::SessionSummary;
 use domain::signal::Level;
 use domain::state::State;
-use store::{Durability, Listing, MemoryStore, SqliteStore, Store, StoreError};
-
-/// Runs a test with each kind of store.
-fn each(test: impl Fn(&mut dyn Store)) {
-    test(&mut MemoryStore::new());
-    let directory = tempfile::tempdir().unwrap();
-    test(&mut SqliteStore::at(&directory.path().join("data")).unwrap());
-}
-
-/// A place that several programs write, and how a lease comes to its end there when its holder is gone for good.
-struct Shared<'a> {
-    open: &'a dyn Fn() -> Box<dyn Store>,
-    lapse: &'a dyn Fn(),
-}
-
-/// Runs a test with each kind of store that several programs can share.
-fn each_shared(test: impl Fn(&Shared<'_>)) {
-    let directory = tempfile::tempdir().unwrap();
-    let data = directory.path().join("data");
-    let open = || -> Box<dyn Store> { Box::new(SqliteStore::at(&data).unwrap()) };
-    let lapse = || {
-        let file = rusqlite::Connection::open(data.join("sessions.db")).unwrap();
-        file.execute_batch("UPDATE leases SET host = 'elsewhere', expires = 1").unwrap();
-    };
-    test(&Shared { open: &open, lapse: &lapse });
-}
+use store::{Batch, Durability, Listing, Store, StoreError};
 
 fn keep(store: &mut dyn Store, number: u64, bodies: Vec<Body>) -> SessionId {
     let id = SessionId::from_number(number);
@@ -295,7 +271,13 @@ fn one_program_has_the_lease_and_each_taking_of_it_raises_the_fence() {
         let first = one.fence(&id).unwrap();
         assert!(other.fence(&id).is_none());
         for refused in [other.open(&id).err(), other.delete(&id).err()] {
-            assert!(matches!(refused, Some(StoreError::Busy { pid, .. }) if pid == std::process::id()));
+            match refused {
+                Some(StoreError::Busy { pid, .. }) => assert_eq!(pid, std::process::id()),
+                Some(StoreError::Elsewhere { holder, .. }) => {
+                    assert!(holder.ends_with(&format!("process {}", std::process::id())), "{holder}");
+                }
+                other => panic!("{other:?}"),
+            }
         }
         one.tend().unwrap();
         assert_eq!(one.fence(&id), Some(first), "to renew it is not to take it");
@@ -322,9 +304,78 @@ fn whoever_slept_through_the_end_of_its_lease_writes_nothing_more() {
         other.open(&id).unwrap();
         assert!(other.fence(&id).unwrap() > old);
         let late = sleeper.append(&id, &events[3..4], Durability::Now);
-        assert!(matches!(late, Err(StoreError::NotOpen(_))), "{late:?}");
+        assert!(matches!(late, Err(StoreError::NotOpen(_) | StoreError::LeaseLost { .. })), "{late:?}");
         assert!(sleeper.fence(&id).is_none());
         assert_eq!(other.events(&id, Seq(0), 1_000).unwrap(), events[..3]);
         other.append(&id, &events[3..], Durability::Now).unwrap();
+    });
+}
+
+#[test]
+fn many_sessions_are_appended_in_one_call_and_none_pays_for_another() {
+    each(|store| {
+        let ids: Vec<SessionId> = (1..=5).map(SessionId::from_number).collect();
+        let (events, gap) = (script(), [script()[0].clone(), script()[2].clone()]);
+        ids[..4].iter().for_each(|id| store.create(id).unwrap());
+        let now = Durability::Now;
+        let batches: Vec<Batch<'_>> = ids
+            .iter()
+            .enumerate()
+            .map(|(at, session)| match at {
+                1 => Batch { session, events: &gap, durability: now },
+                2 => Batch { session, events: &events[..7], durability: Durability::Soon },
+                _ => Batch { session, events: &events, durability: now },
+            })
+            .collect();
+        let answers = store.append_many(&batches);
+        assert_eq!(answers.len(), 5);
+        assert!(
+            matches!(answers[1], Err(StoreError::OutOfOrder { expected: Seq(2), got: Seq(3), .. })),
+            "{answers:?}"
+        );
+        assert!(matches!(answers[4], Err(StoreError::NotOpen(_))), "it was never made: {answers:?}");
+        assert!(answers[0].is_ok() && answers[2].is_ok() && answers[3].is_ok(), "{answers:?}");
+        for (id, kept) in
+            [(&ids[0], &events[..]), (&ids[1], &[]), (&ids[2], &events[..7]), (&ids[3], &events[..])]
+        {
+            assert_eq!(store.events(id, Seq(0), 1_000).unwrap(), kept);
+        }
+        // What was refused may come again as it should have been.
+        store.append(&ids[1], &events, now).unwrap();
+        assert_eq!(store.load(&ids[1]).unwrap().state, fold(&events));
+    });
+}
+
+#[test]
+fn the_same_log_has_the_same_digest_in_every_store() {
+    each(|store| {
+        let (id, events) = (session(), script());
+        store.create(&id).unwrap();
+        store.append(&id, &events[..5], Durability::Now).unwrap();
+        store.append(&id, &events[5..], Durability::Now).unwrap();
+        let whole = store::parts::Chain::default().then(&events);
+        assert_eq!(store.chain(&id).unwrap(), (events.last().unwrap().seq, whole));
+        store.close(&id).unwrap();
+        store.open(&id).unwrap();
+        assert_eq!(store.chain(&id).unwrap().1, whole, "and after it was opened again");
+    });
+}
+
+#[test]
+fn a_letter_that_some_databases_cannot_hold_is_kept() {
+    each(|store| {
+        let (id, text) = (session(), "nul \0 and \u{10ffff} and 'quotes' \\ %s $1");
+        let open = SessionEvent::Opened { cwd: "/a\0b".into(), project: "/a\0b".into(), parent: None };
+        let mut bodies =
+            vec![Body::Session(open), Body::Session(SessionEvent::Renamed { title: text.into() })];
+        bodies.extend(said(1, Role::User, text));
+        let events = numbered(bodies);
+        store.create(&id).unwrap();
+        store.append(&id, &events, Durability::Now).unwrap();
+        assert_eq!(store.events(&id, Seq(0), 100).unwrap(), events);
+        assert_eq!(store.summary(&id).unwrap().title, text);
+        assert_eq!(store.search("quotes", 5).unwrap().len(), 1);
+        let listing = Listing { project: Some("/a\0b".into()), ..Listing::default() };
+        assert_eq!(store.list(&listing).unwrap().len(), 1);
     });
 }

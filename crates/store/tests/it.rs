@@ -7,6 +7,7 @@ mod crash;
 mod damage;
 mod disk;
 mod locked;
+mod places;
 mod recovery;
 mod remains;
 mod script;

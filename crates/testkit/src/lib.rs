@@ -20,6 +20,7 @@ mod cost;
 mod instructions;
 mod lines;
 mod person;
+pub mod postgres;
 mod program;
 mod screen;
 mod terminal;

@@ -111,7 +111,7 @@ impl<'a> BashArgs<'a> {
         if outside {
             plan.raise(
                 Risk::High,
-                format!("{RUNS_IN}{}, outside the workspace", path_text::write(at.workdir())),
+                format!("{RUNS_IN}{}, outside the project", path_text::write(at.workdir())),
             );
         }
         if self.background {

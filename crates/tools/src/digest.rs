@@ -1,5 +1,6 @@
 //! Digests of files and of actions. Two actions have the same digest only when they would do the same to the same files.
 
+use crate::plain_file;
 use domain::ask::ActionDigest;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -22,7 +23,7 @@ pub fn hex(bytes: &[u8]) -> String {
 /// The digest of a file's content; `None` when there is no such file.
 pub fn of_file(path: &Path) -> io::Result<Option<String>> {
     match std::fs::metadata(path) {
-        Ok(meta) if meta.is_file() => Ok(Some(of_open(&mut File::open(path)?)?)),
+        Ok(meta) if meta.is_file() => Ok(Some(of_open(&mut plain_file::open(path)?)?)),
         Ok(_) => Ok(Some(NO_FILE.to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

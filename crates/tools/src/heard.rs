@@ -11,7 +11,7 @@ mod theirs;
 
 use crate::forms;
 use crate::patch;
-use crate::toolbox::Toolbox;
+use crate::toolbox::{CALL_FOUND, Toolbox};
 use serde_json::{Map, Value};
 use std::path::Path;
 use theirs::Meant;
@@ -38,6 +38,9 @@ impl Toolbox {
     /// Takes a call for what it means. Pure: `workdir` is where relative paths begin.
     pub fn hear(&self, name: &str, said: CallArgs, workdir: &Path) -> Heard {
         let said = decoded(said);
+        if name == CALL_FOUND && self.own_names().any(|own| own == CALL_FOUND) {
+            return self.found(said);
+        }
         let Some(meant) = self.meant(name) else {
             return Heard { name: name.to_owned(), said, unclear: None };
         };
@@ -61,6 +64,33 @@ impl Toolbox {
                 Heard { name: tool.to_owned(), said, unclear: Some(format!("{tool}: {why}")) }
             }
         }
+    }
+
+    /// A call of a tool that was found by a search, taken as a call of that tool.
+    fn found(&self, said: CallArgs) -> Heard {
+        let wanted = match &said {
+            CallArgs::Value(Value::Object(args)) => args.get("name").and_then(Value::as_str),
+            _ => None,
+        };
+        let Some(name) = wanted.filter(|name| self.is_apart(name)).map(str::to_owned) else {
+            let why = match wanted {
+                Some(name) => format!(
+                    "{CALL_FOUND}: no tool {name:?} is to be found. Search for it, and write its name as it was found; \
+                     tools that you are told of are called by themselves."
+                ),
+                None => format!("{CALL_FOUND}: write {{\"name\": TOOL, \"arguments\": {{…}}}}"),
+            };
+            return Heard { name: CALL_FOUND.to_owned(), said, unclear: Some(why) };
+        };
+        let CallArgs::Value(Value::Object(mut args)) = said else {
+            return Heard { name, said, unclear: None };
+        };
+        let inner = ["arguments", "args", "parameters", "input"].iter().find_map(|key| args.remove(*key));
+        let inner = match inner.map(forms::object) {
+            None => Value::Object(Map::new()),
+            Some(Ok(inner) | Err(inner)) => inner,
+        };
+        Heard { name, said: CallArgs::Value(inner), unclear: None }
     }
 
     /// The tool of ours that a name means. A name that another tool has is that tool's, whatever it means elsewhere.

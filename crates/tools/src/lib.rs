@@ -10,7 +10,7 @@
 //!
 //! - reader and sandbox: shell | home, exact, sandbox
 //! - network: net
-//! - texts: address, diff, digest, encoding, env, forms, line_ends, names, outline, nearest, loose, title
+//! - texts: address, diff, plain_file, digest, encoding, env, forms, line_ends, names, outline, nearest, loose, title
 //! - words: error, args, buffers, known_secrets, output, tries, jobs, rule, gate, port, proxy
 //! - context: workspace, tree, temp, steering, built, context
 //! - calls: tool, touches, policy, passes, own_git
@@ -51,6 +51,7 @@ pub mod own_git;
 mod passes;
 pub mod patch;
 pub mod plain;
+pub mod plain_file;
 pub mod policy;
 mod port;
 mod proxy;
@@ -92,7 +93,7 @@ pub use todo::{ItemState, PlanItem, Todo};
 pub use tool::{
     BoxFuture, Deed, Leaves, Outcome, Plan, Port, Question, RuleOffer, Spec, Tool, ToolError, still_valid,
 };
-pub use toolbox::Toolbox;
+pub use toolbox::{CALL_FOUND, Toolbox};
 pub use touches::Touches;
 pub use workspace::{Bounds, NoWorkspace};
 pub use write::Write;

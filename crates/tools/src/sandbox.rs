@@ -42,7 +42,7 @@ mod shared_place;
 mod status;
 
 pub(crate) use ancestry::is_known;
-pub use ancestry::{NotAdmitted, be_known, may_enter};
+pub use ancestry::{NotAdmitted, be_known, is_started_by_an_agent, may_enter};
 pub use closed::Closed;
 pub use env_passing::handed_on;
 pub use guard::{GuardError, own_program, run_guard};

@@ -69,7 +69,7 @@ pub enum Deed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Leaves {
     pub network: bool,
-    /// To run free of it, or to begin outside of the workspace.
+    /// To run free of it, or to begin outside the project.
     pub free: bool,
 }
 
@@ -171,7 +171,7 @@ impl Plan {
             self.raise(Risk::High, format!("reads {shown}, {KEEPS_SECRETS}"));
             self.deed = Deed::ReadClosed;
         } else {
-            self.raise(Risk::High, format!("reads {shown}, outside the workspace"));
+            self.raise(Risk::High, format!("reads {shown}, outside the project"));
         }
     }
 
@@ -275,7 +275,7 @@ pub(crate) fn walking(
     blocking(plan.place.clone(), port, move || {
         let stale = || ToolError::Stale { tool: plan.tool.clone() };
         let start = plan.path.clone().ok_or_else(stale)?;
-        // What leaves files out of a walk may stand above where it begins, but not outside of the workspace.
+        // What leaves files out of a walk may stand above where it begins, but not outside the project.
         let top = plan.place.root().filter(|root| start.starts_with(root)).unwrap_or(&start).to_owned();
         let walk = std::thread::Builder::new().spawn(move || {
             crate::sandbox::read_only_beneath(&top).map_err(ToolError::at_path("walk", &top))?;

@@ -4,6 +4,9 @@ use crate::tool::{Spec, Tool};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+/// The tool that calls one which was found by a search: such a call is taken as one of the tool that it names.
+pub const CALL_FOUND: &str = "tool_call";
+
 /// Tools by name. A later tool of the same name takes the place of the earlier one.
 #[derive(Clone, Default)]
 pub struct Toolbox {
@@ -11,6 +14,8 @@ pub struct Toolbox {
     hidden: BTreeSet<String>,
     /// Those that are not ours: their arguments are what their maker says.
     foreign: BTreeSet<String>,
+    /// Those that are called as ever and are not told: the model finds them by a search.
+    apart: BTreeSet<String>,
 }
 
 impl Toolbox {
@@ -66,6 +71,21 @@ impl Toolbox {
         names.iter().filter(|name| !self.tools.contains_key(*name)).cloned().collect()
     }
 
+    /// Leaves tools out of what the model is told. They are called as before, by their name or by [`CALL_FOUND`].
+    pub fn set_apart(&mut self, names: impl IntoIterator<Item = String>) {
+        self.apart = names.into_iter().collect();
+    }
+
+    /// The tools that are offered and not told.
+    pub fn apart(&self) -> impl Iterator<Item = &Arc<dyn Tool>> {
+        self.apart.iter().filter(|name| !self.hidden.contains(*name)).filter_map(|name| self.tools.get(name))
+    }
+
+    /// Whether a tool is there that is found by a search.
+    pub(crate) fn is_apart(&self, name: &str) -> bool {
+        self.apart.contains(name) && !self.hidden.contains(name) && self.tools.contains_key(name)
+    }
+
     /// The tool of that name, if it is offered.
     pub fn get(&self, name: &str) -> Option<Arc<dyn Tool>> {
         if self.hidden.contains(name) {
@@ -105,12 +125,13 @@ impl Toolbox {
         self.hidden.contains(name)
     }
 
-    /// The names of the tools that are offered.
+    /// The names of the tools that the model is told.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.tools.keys().filter(|name| !self.hidden.contains(*name)).map(String::as_str)
+        let told = |name: &&String| !self.hidden.contains(*name) && !self.apart.contains(*name);
+        self.tools.keys().filter(told).map(String::as_str)
     }
 
-    /// What the model is told: every offered tool.
+    /// What the model is told: every offered tool that does not stand apart.
     pub fn specs(&self) -> Vec<Spec> {
         self.names().filter_map(|name| self.tools.get(name)).map(|tool| tool.spec()).collect()
     }
@@ -119,6 +140,17 @@ impl Toolbox {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tool_that_stands_apart_is_called_and_not_told() {
+        let mut toolbox = Toolbox::standard();
+        toolbox.set_apart(["read".to_owned(), "none".to_owned()]);
+        assert!(toolbox.specs().iter().all(|spec| spec.name != "read") && toolbox.get("read").is_some());
+        assert_eq!(toolbox.apart().map(|tool| tool.name()).collect::<Vec<_>>(), ["read"]);
+        toolbox.activate(&["ls".into()]);
+        assert_eq!(toolbox.apart().count(), 0, "what was switched off is not found either");
+        assert!(!toolbox.is_apart("read"));
+    }
 
     #[test]
     fn a_part_of_the_tools_can_be_offered() {

@@ -291,7 +291,7 @@ fn preview(place: &ToolContext, all: &[NewContent<'_>]) -> Preview {
 fn rate(plan: &mut Plan, place: &ToolContext, one: &NewContent<'_>) {
     let (path, old) = (one.path, one.old);
     if !place.inside(path) && !place.in_temp(path) {
-        plan.raise(Risk::High, format!("writes {}, outside the workspace", path_text::write(path)));
+        plan.raise(Risk::High, format!("writes {}, outside the project", path_text::write(path)));
     } else if let Some(part) = place.steering_when_written(path) {
         plan.raise(Risk::High, format!("changes `{part}`, which {STEERS}"));
     } else {

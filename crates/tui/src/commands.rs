@@ -54,9 +54,9 @@ pub(crate) enum SlashAction {
     Budget,
     /// Shows the words that came and went.
     Notices,
-    /// Shows the inputs that wait in the queues.
+    /// Shows the inputs that wait in the queues, or sets how many of them a turn takes.
     Queue,
-    /// Sets how many inputs a turn takes.
+    /// Chooses among the modes of whoever is the agent.
     Mode,
     /// Shows what can be set of an agent, and sets it.
     Options,
@@ -254,10 +254,11 @@ pub const COMMANDS: &[Slash] = &[
         slash("budget", "[cost|steps|time N|off]", "what may be spent, and what was", SlashAction::Budget)
             .in_short("what may be spent"),
     ),
+    slash("mode", "[name]", "how much runs without asking", SlashAction::Mode).in_short("what runs unasked"),
     of_some(
         |a| a.policy || a.consent,
-        slash("policy", "[name]", "what may run without asking", SlashAction::Policy)
-            .in_short("what runs without asking"),
+        slash("policy", "[name]", "Parlor's own modes, also where the agent has modes", SlashAction::Policy)
+            .in_short("Parlor's own modes"),
     ),
     of_some(
         |a| a.policy,
@@ -288,15 +289,13 @@ pub const COMMANDS: &[Slash] = &[
     slash("context", "", "how full the context is, and what it cost", SlashAction::Status)
         .in_short("how full the context is"),
     slash("notices", "", "recent messages", SlashAction::Notices),
-    slash("queue", "", "see, edit or drop what is queued", SlashAction::Queue)
-        .in_short("edit or drop the queue"),
     slash(
-        "mode",
-        "[name|steer one|all]",
-        "the agent's mode, or how many queued prompts a turn gets",
-        SlashAction::Mode,
+        "queue",
+        "[one|all]",
+        "see, edit or delete what is queued; send one at a time, or all",
+        SlashAction::Queue,
     )
-    .in_short("its mode, or the queue's"),
+    .in_short("edit or delete the queue"),
     of_some(
         |a| !a.menu.options.is_empty(),
         slash("options", "[name value]", "what can be set of this agent", SlashAction::Options)

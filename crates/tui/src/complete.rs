@@ -7,9 +7,11 @@ use crate::clean::clean_line;
 use crate::commands::{COMMANDS, Here, is_ours};
 use crate::fuzzy::rank;
 use domain::port::Abilities;
-use domain::port::menu::AgentCommand;
+use domain::port::menu::{AgentCommand, AgentMenu};
 pub(crate) use values::ValueSources;
 
+/// Most things beside files that are offered behind an `@`: files have room below them.
+const MAX_MENTIONED: usize = 4;
 /// Things offered at most.
 const MAX_OFFERED: usize = 50;
 
@@ -153,6 +155,13 @@ pub(crate) fn files(from: usize, query: &str, paths: Vec<String>) -> Completion 
     }
 }
 
+/// What fits behind an `@`: what the agent says can be named, as far as it fits, then files.
+pub(crate) fn with_mentions(query: &str, menu: &AgentMenu, files: Vec<String>) -> Vec<String> {
+    let names: Vec<&str> = menu.mentions.iter().map(|one| one.name.as_str()).collect();
+    let fits = rank(query, &names).into_iter().take(MAX_MENTIONED).map(|at| names[at].to_owned());
+    fits.chain(files).collect()
+}
+
 /// Skills that fit, as a list.
 pub(crate) fn skills(from: usize, query: &str, known: &[(String, String)]) -> Completion {
     let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
@@ -183,7 +192,7 @@ mod tests {
             ("/model x", Some((Kind::Argument, 7, "x"))),
             ("/theme ", Some((Kind::Argument, 7, ""))),
             ("/theme dark ", None),
-            ("/mode steer o", Some((Kind::Argument, 12, "o"))),
+            ("/queue steer o", Some((Kind::Argument, 13, "o"))),
             ("/rename x", None),
             ("/compact see @src", Some((Kind::File, 13, "src"))),
             ("say /theme ", None),
@@ -196,6 +205,17 @@ mod tests {
         ] {
             assert_eq!(word(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn what_can_be_named_beside_files_comes_first_and_leaves_room_for_them() {
+        let mention =
+            |at: usize| AgentCommand { name: format!("srv:note://{at}"), ..AgentCommand::default() };
+        let menu = AgentMenu { mentions: (0..20).map(mention).collect(), ..AgentMenu::default() };
+        let files = vec!["src/note.rs".to_owned()];
+        let offered = with_mentions("note", &menu, files.clone());
+        assert_eq!((offered.len(), offered.last()), (MAX_MENTIONED + 1, files.last()));
+        assert_eq!(with_mentions("zebra", &menu, files.clone()), files);
     }
 
     #[test]

@@ -32,18 +32,6 @@ pub(crate) fn policy_told(seen: &SessionView) -> Option<String> {
     Some(if held { format!("{word}: {DENIES_ALL}") } else { word.to_owned() })
 }
 
-/// What a mode of ours lets through, in words.
-pub(crate) fn policy_about(policy: Policy) -> &'static str {
-    match policy {
-        Policy::ReadOnly => "nothing that changes anything",
-        Policy::Plan => "it only looks and writes a plan; you say when it begins",
-        Policy::Ask => "reading runs; everything else is asked",
-        Policy::AutoEdit => "edits in this folder run too; commands are asked",
-        Policy::Sandboxed => "commands run too, inside the sandbox; leaving it is asked",
-        Policy::Full => "all that stays inside the sandbox runs: only where nothing can be lost",
-    }
-}
-
 /// When Parlor asks in this mode, in a line that begins with the words of the mode.
 pub(crate) fn asks_when(policy: Policy) -> &'static str {
     match policy {

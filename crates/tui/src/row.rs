@@ -1,6 +1,6 @@
 //! Rows: styled text that fits one line of the screen, and how text is wrapped into them. Widths are those of graphemes.
 
-use domain::harmless::PICTURE;
+use domain::harmless::{MARK, PICTURE, mark_of};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Position;
 use ratatui_core::style::Style;
@@ -216,6 +216,18 @@ pub(crate) fn wrap_code(pieces: &[Piece], columns: usize, first: &Piece, rest: &
 pub(crate) fn wrap_text(text: &str, columns: usize, style: Style) -> Vec<Row> {
     let none = Piece::default();
     text.split('\n').flat_map(|line| wrap(&[Piece::new(line, style)], columns, &none, &none)).collect()
+}
+
+/// The same of a message of ours: a line in it that is marked as somebody else's goes on behind its mark, in each of its rows.
+pub(crate) fn wrap_told(text: &str, columns: usize, style: Style) -> Vec<Row> {
+    let rows = |line| match mark_of(line) {
+        None => wrap_text(line, columns, style),
+        Some((mark, theirs)) => {
+            let [first, rest] = [mark, MARK].map(|mark| Piece::decor(mark, style));
+            wrap(&[Piece::new(theirs, style)], columns, &first, &rest)
+        }
+    };
+    text.split('\n').flat_map(rows).collect()
 }
 
 /// Signs that must not begin a row: they belong to what is before them.

@@ -16,6 +16,7 @@ use domain::state::{self, EntryKind, Run, State};
 use domain::tool::{Decider, ToolRun};
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 /// What a cell shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -237,13 +238,20 @@ fn is_worth_telling(state: &State, outcome: &Outcome, run: &Run) -> bool {
 /// What the person denied without a reason in the last step of a run: that is why it ended there.
 pub(crate) fn denied_last<'s>(state: &'s State, run: &Run) -> Option<&'s ToolRun> {
     let last = run.turns.last()?.steps.last()?.id;
-    let denied = |tool: &&ToolRun| {
+    let denied = |tool: &&Arc<ToolRun>| {
         let decision =
             tool.decision.as_ref().filter(|decision| !decision.allowed && decision.reason.is_none());
         tool.step == last && decision.is_some_and(|decision| matches!(decision.by, Decider::Person(_)))
     };
-    let newer = |tool: &&ToolRun| tool.run > run.id;
-    state.tools.values().rev().skip_while(newer).take_while(|tool| tool.run == run.id).find(denied)
+    let newer = |tool: &&Arc<ToolRun>| tool.run > run.id;
+    state
+        .tools
+        .values()
+        .rev()
+        .skip_while(newer)
+        .take_while(|tool| tool.run == run.id)
+        .find(denied)
+        .map(Arc::as_ref)
 }
 
 fn run_of(entry: &state::Entry) -> Option<RunId> {

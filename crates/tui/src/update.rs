@@ -95,7 +95,11 @@ pub(crate) fn update(model: &mut Model, msg: Msg, fx: &mut Vec<Fx>) {
         Msg::Login(news) => login::hear(model, news, fx),
         Msg::Fleet(news) => fleet::hear(model, news, fx),
         Msg::ShellNotice(text) => model.toast(Level::Info, text),
-        Msg::Files { query, paths } => model.screen.composer.found(&query, paths),
+        Msg::Files { query, paths } => {
+            let menu = &model.world.seen().abilities.menu;
+            let paths = crate::complete::with_mentions(&query, menu, paths);
+            model.screen.composer.found(&query, paths);
+        }
         Msg::ShellSaid(said) => model.screen.own.said(&said),
         Msg::Shell { line, said, code } => {
             model.screen.own.ended(line, &said, code, model.screen.window.now());

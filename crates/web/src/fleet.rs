@@ -7,6 +7,7 @@ use crate::offers::Pairing;
 use crate::rooms::{Act, PageQuery, Rooms, Rows};
 use crate::shared::Shared;
 use domain::fleet::{Row, Status};
+use domain::ids::SessionId;
 use link::{LinkIo, Outgoing};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -58,6 +59,7 @@ enum Looked {
     Start,
     Folders(String),
     Search(String),
+    Log(String),
 }
 
 #[derive(Deserialize)]
@@ -237,6 +239,10 @@ fn query(role: Role, under_way: usize, up: Looked) -> Result<PageQuery, String> 
         }
         Looked::Start => PageQuery::Start,
         Looked::Folders(path) => PageQuery::Folders(path),
+        Looked::Log(session) => match SessionId::parse(&session) {
+            Some(session) => PageQuery::Log(session),
+            None => return Err("this is not the id of a session".to_owned()),
+        },
     };
     match &query {
         PageQuery::Search(text) | PageQuery::Folders(text) if text.len() > MAX_WORDS => {

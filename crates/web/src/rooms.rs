@@ -50,6 +50,8 @@ pub enum PageQuery {
     Folders(String),
     /// Where these words were said, in any session.
     Search(String),
+    /// What the process that has this session open writes down: the runtime's stderr, and what it said that could not be read.
+    Log(SessionId),
 }
 
 /// Why a session cannot be had.

@@ -20,6 +20,9 @@ const ZOOM: std::ops::RangeInclusive<u32> = 30..=500;
 const MAX_FILE: u64 = 64 * 1024;
 /// Characters of a shortcut.
 const MAX_SHORTCUT: usize = 60;
+/// Characters of an agent's name and of a folder.
+const MAX_NAME: usize = 200;
+const MAX_FOLDER: usize = 4_096;
 /// The shortcut that brings the window, unless another is set.
 pub const SHORTCUT: &str = "Ctrl+Shift+Space";
 
@@ -42,6 +45,10 @@ pub struct Kept {
     pub shortcut: String,
     /// Whether the desktop tells that a session waits while the window is not looked at.
     pub notify: bool,
+    /// The agent that a session begins with, by its name, unless another is chosen; empty for Parlor's own.
+    pub agent: String,
+    /// The folder that it begins in, unless another is chosen; empty for the one that was used last.
+    pub folder: String,
 }
 
 /// What the person may set in the window.
@@ -53,6 +60,8 @@ pub struct Settings {
     pub hidden: bool,
     pub shortcut: String,
     pub notify: bool,
+    pub agent: String,
+    pub folder: String,
     /// Whether the shell is started at login, which is no word of the file.
     pub autostart: bool,
 }
@@ -69,6 +78,8 @@ impl Default for Kept {
             hidden: false,
             shortcut: SHORTCUT.to_owned(),
             notify: true,
+            agent: String::new(),
+            folder: String::new(),
         }
     }
 }
@@ -112,16 +123,18 @@ impl Kept {
 
     /// What of it the person may set.
     pub fn settings(&self, autostart: bool) -> Settings {
-        let Kept { small, zoom, hidden, shortcut, notify, .. } = self.clone();
-        Settings { small, zoom, hidden, shortcut, notify, autostart }
+        let Kept { small, zoom, hidden, shortcut, notify, agent, folder, .. } = self.clone();
+        Settings { small, zoom, hidden, shortcut, notify, agent, folder, autostart }
     }
 
     /// As the person wants it now; the place of the window stays.
     #[must_use]
     pub fn with(self, wanted: &Settings) -> Kept {
-        let Settings { small, zoom, hidden, shortcut, notify, autostart: _ } = wanted.clone();
-        let shortcut = shortcut.chars().filter(|one| !one.is_control()).take(MAX_SHORTCUT).collect();
-        Kept { small, zoom, hidden, shortcut, notify, ..self }.bounded()
+        let Settings { small, zoom, hidden, shortcut, notify, agent, folder, autostart: _ } = wanted.clone();
+        let line = |text: &str, most| text.chars().filter(|one| !one.is_control()).take(most).collect();
+        let shortcut = line(&shortcut, MAX_SHORTCUT);
+        let (agent, folder) = (line(&agent, MAX_NAME), line(&folder, MAX_FOLDER));
+        Kept { small, zoom, hidden, shortcut, notify, agent, folder, ..self }.bounded()
     }
 
     /// Writes the file, whole or not at all.
@@ -204,11 +217,16 @@ mod tests {
             hidden: true,
             shortcut: format!("a\n{}", "b".repeat(99)),
             notify: false,
+            agent: "go\u{7}ose".to_owned(),
+            folder: "/p".repeat(9_999),
             autostart: true,
         };
         let set = kept.clone().with(&wanted);
         assert_eq!((set.at, set.width, set.zoom, set.small, set.notify), (kept.at, 900, 500, true, false));
-        assert_eq!(set.shortcut.len(), MAX_SHORTCUT);
+        assert_eq!(
+            (set.shortcut.len(), &set.agent[..], set.folder.len()),
+            (MAX_SHORTCUT, "goose", MAX_FOLDER)
+        );
         assert_eq!(set.clone().with(&set.settings(false)), set);
         assert!(serde_json::from_str::<Settings>(r#"{"small":true,"allow":true}"#).is_err());
     }

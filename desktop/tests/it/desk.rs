@@ -25,6 +25,9 @@ pub(crate) struct Notice {
     pub(crate) actions: Vec<String>,
 }
 
+/// Where a desktop tells how it looks.
+const PORTAL: &str = "/org/freedesktop/portal/desktop";
+
 type Shared = Arc<Mutex<Told>>;
 
 struct Watcher(Shared);
@@ -85,9 +88,36 @@ impl Notifier {
     async fn action_invoked(emitter: &SignalEmitter<'_>, id: u32, action_key: &str) -> zbus::Result<()>;
 }
 
+/// What a desktop says of its colours.
+struct Colours(Arc<Mutex<u32>>);
+
+/// Where programs are told of them, and by which name.
+const COLOURS: (&str, &str) = ("org.freedesktop.appearance", "color-scheme");
+
+#[zbus::interface(name = "org.freedesktop.portal.Settings")]
+impl Colours {
+    /// In the older form, in which a value is wrapped twice.
+    fn read(&self, namespace: &str, key: &str) -> zbus::fdo::Result<OwnedValue> {
+        if (namespace, key) != COLOURS {
+            return Err(zbus::fdo::Error::UnknownProperty("not here".to_owned()));
+        }
+        let now = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(Value::Value(Box::new(Value::U32(now))).try_into().unwrap())
+    }
+
+    #[zbus(signal)]
+    async fn setting_changed(
+        emitter: &SignalEmitter<'_>,
+        namespace: &str,
+        key: &str,
+        value: Value<'_>,
+    ) -> zbus::Result<()>;
+}
+
 /// The tray and the notifications of a world.
 pub(crate) struct Desk {
     told: Shared,
+    colours: Arc<Mutex<u32>>,
     bus: Connection,
 }
 
@@ -95,11 +125,16 @@ impl Desk {
     /// On a bus; programs that are started from here on find them.
     pub(crate) fn on(address: &str) -> Desk {
         let told = Shared::default();
+        let colours = Arc::new(Mutex::new(0));
         let bus = Builder::address(address)
             .unwrap()
             .serve_at("/StatusNotifierWatcher", Watcher(told.clone()))
             .unwrap()
             .serve_at("/org/freedesktop/Notifications", Notifier(told.clone()))
+            .unwrap()
+            .serve_at(PORTAL, Colours(colours.clone()))
+            .unwrap()
+            .name("org.freedesktop.portal.Desktop")
             .unwrap()
             .name("org.kde.StatusNotifierWatcher")
             .unwrap()
@@ -107,7 +142,17 @@ impl Desk {
             .unwrap()
             .build()
             .unwrap();
-        Desk { told, bus }
+        Desk { told, colours, bus }
+    }
+
+    /// The person likes dark colours from now on, or light ones.
+    pub(crate) fn is_dark(&self, dark: bool) {
+        let now = if dark { 1 } else { 2 };
+        *self.colours.lock().unwrap_or_else(PoisonError::into_inner) = now;
+        let at: InterfaceRef<Colours> = self.bus.object_server().interface(PORTAL).unwrap();
+        let (namespace, key) = COLOURS;
+        zbus::block_on(Colours::setting_changed(at.signal_emitter(), namespace, key, Value::U32(now)))
+            .unwrap();
     }
 
     fn told<T>(&self, read: impl Fn(&Told) -> T) -> T {

@@ -2,6 +2,7 @@
 
 use crate::world::{SHELL, World, until};
 use serde_json::json;
+use std::process::Stdio;
 
 /// The questions of a fresh session in this window.
 fn asks(world: &World, window: &crate::driver::Driven, file: &str) {
@@ -125,6 +126,101 @@ fn a_link_from_elsewhere_is_asked_about_before_anything_happens() {
     world.answers(&["Return"]);
     assert_eq!(at(), json!("#/"));
 }
+
+#[test]
+fn the_window_is_dark_or_light_as_the_desktop_is() {
+    let world = World::new();
+    let desk = world.desk();
+    desk.is_dark(true);
+    let window = world.window(&[]);
+    window.reads("Begin");
+    let dark = || window.eval("return matchMedia('(prefers-color-scheme: dark)').matches");
+    until("it is dark", || dark() == json!(true));
+    desk.is_dark(false);
+    until("it is light", || dark() == json!(false));
+    desk.is_dark(true);
+    until("it is dark again", || dark() == json!(true));
+}
+
+#[test]
+fn a_session_begins_with_the_agent_and_in_the_folder_that_are_set() {
+    let world = World::new();
+    let window = world.window(&[]);
+    window.reads("Begin");
+    std::fs::create_dir(world.path("elsewhere")).unwrap();
+    let folder = world.path("elsewhere").display().to_string();
+    window.sets("#window-folder", &folder);
+    until("the folder is kept", || world.kept()["folder"] == json!(folder));
+    world.start(&["--quit"]);
+    until("it has ended", || !world.runs(SHELL));
+    drop(window);
+    let window = world.window(&[]);
+    let first = || window.eval("return document.querySelector('#first-folder')?.value ?? ''");
+    until("it is offered", || first() == json!(folder));
+    window.puts("#first", "write here.txt: hi");
+    window.presses("Begin", || window.text().contains("Allow once"));
+    window.presses("Allow once", || world.path("elsewhere/here.txt").exists());
+    // An agent that is not there is told, and nobody else is begun in its place.
+    world.start(&["--quit"]);
+    until("it has ended again", || !world.runs(SHELL));
+    drop(window);
+    let mut kept = world.kept();
+    kept["agent"] = json!("nobody");
+    std::fs::write(world.path("config/desktop.json"), kept.to_string()).unwrap();
+    let window = world.window(&[]);
+    window.reads("nobody, the agent of your window's settings, cannot be begun here");
+    window.puts("#first", "hello");
+    assert_eq!(window.eval("return document.querySelector('form.start .send').disabled"), json!(true));
+}
+
+#[test]
+fn a_picture_that_is_pasted_or_dropped_goes_into_the_prompt() {
+    let world = World::new();
+    let window = world.window(&[]);
+    window.begins("list files", &world.path("project"));
+    window.reads("Answered");
+    let pictures = || {
+        window
+            .eval("return document.querySelectorAll('form.composer img, .composer img').length")
+            .as_u64()
+            .unwrap_or_default()
+    };
+    // A picture of another program in the clipboard, which the view hands over to nobody.
+    let picture = world.path("shot.png");
+    let made =
+        world.command("base64").args(["--decode"]).arg(world.written("picture", PICTURE)).output().unwrap();
+    std::fs::write(&picture, made.stdout).unwrap();
+    let mut copy = world.command("xclip");
+    copy.args(["-selection", "clipboard", "-target", "image/png", "-in"]).arg(&picture);
+    // It stays for whoever asks for the picture, and ends with the screen.
+    assert!(copy.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success());
+    until("the window is seen", || !world.windows().is_empty());
+    until("it is in front", || {
+        let newest = world.windows().last().cloned().unwrap_or_default();
+        let _ = world.command("xdotool").args(["windowfocus", "--sync", &newest]).status();
+        window.eval("document.querySelector('#composer').dispatchEvent(new Event('paste', {bubbles: true, cancelable: true}))");
+        pictures() > 0
+    });
+    let mut there = pictures();
+    for (kind, name, member) in
+        [("paste", "shot.png", "clipboardData"), ("drop", "dropped.png", "dataTransfer")]
+    {
+        // As the view makes it of what the desktop hands over: this needs another program that lets go of something.
+        window.eval(&format!(
+            "const bytes = Uint8Array.from(atob('{PICTURE}'), (one) => one.charCodeAt(0)); \
+             const data = new DataTransfer(); data.items.add(new File([bytes], '{name}', {{type: 'image/png'}})); \
+             const event = new Event('{kind}', {{bubbles: true, cancelable: true}}); \
+             Object.defineProperty(event, '{member}', {{value: data}}); \
+             document.querySelector('#composer').dispatchEvent(event)"
+        ));
+        until(name, || pictures() > there);
+        there = pictures();
+    }
+}
+
+/// A picture of one point.
+const PICTURE: &str =
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 #[test]
 fn what_is_set_in_the_window_holds_at_the_next_start() {

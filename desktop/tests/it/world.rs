@@ -45,14 +45,15 @@ pub(crate) struct World {
 impl World {
     pub(crate) fn new() -> World {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["home", "project", "config", "run"] {
+        for name in ["home", "project", "config", "run", "screen"] {
             std::fs::create_dir(folder.path().join(name)).unwrap();
         }
         // A person who is asked before each change and each command.
         std::fs::write(folder.path().join("config/config.toml"), "policy = \"ask\"\nmodel = \"offline\"\n")
             .unwrap();
         let mut screen = Command::new("Xvfb")
-            .args(["-displayfd", "1", "-screen", "0", "1280x900x24", "-nolisten", "tcp"])
+            .args(["-displayfd", "1", "-screen", "0", "1280x900x24", "-nolisten", "tcp", "-fbdir"])
+            .arg(folder.path().join("screen"))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -76,6 +77,13 @@ impl World {
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// A file of this world with this text.
+    pub(crate) fn written(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, text).unwrap();
+        path
     }
 
     /// A program in this world.
@@ -134,6 +142,16 @@ impl World {
 
     pub(crate) fn runs(&self, program: &str) -> bool {
         !self.processes(program).is_empty()
+    }
+
+    /// Whether a process of this world has this among its words.
+    pub(crate) fn has(&self, word: &str) -> bool {
+        let own = self.path(word).display().to_string();
+        let says = |entry: std::fs::DirEntry| {
+            let words = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&words).split('\0').any(|word| word == own)
+        };
+        std::fs::read_dir("/proc").unwrap().flatten().any(says)
     }
 
     /// Sends a signal to all that run a program, and waits until they are gone.

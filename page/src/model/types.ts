@@ -46,7 +46,7 @@ export type AgentChoice = { about?: string; group?: string; name: string; value:
 
 export type AgentCommand = { about: string; hint?: string; name: string };
 
-export type AgentMenu = { commands?: AgentCommand[]; options?: AgentOption[] };
+export type AgentMenu = { commands?: AgentCommand[]; mentions?: AgentCommand[]; options?: AgentOption[] };
 
 export type AgentOption = {
   about?: string;

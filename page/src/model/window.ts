@@ -2,6 +2,7 @@
 // nothing is signed: the shell is a program of the person's, and the server lets it in or refuses it for what it is. What came waits in
 // the shell until it is read here, so that a page that is busy holds up only itself.
 
+import { signal } from "@preact/signals";
 import type { Env, Socket, Subscription } from "./link";
 
 /** Asks the shell. */
@@ -29,6 +30,10 @@ export interface WindowSettings {
   /** Empty for none. */
   shortcut: string;
   notify: boolean;
+  /** Who a session begins with; empty for Parlor's own agent. */
+  agent: string;
+  /** Where it begins; empty for the folder that was used last. */
+  folder: string;
   autostart: boolean;
 }
 
@@ -40,12 +45,26 @@ export interface WindowStanding {
   no_shortcut: string | null;
 }
 
+/** What a session begins with where the person has set it, once the shell has said so; nothing in a browser. */
+export const usual = signal<Pick<WindowSettings, "agent" | "folder"> | undefined>(undefined);
+
+async function told(standing: Promise<unknown>): Promise<WindowStanding> {
+  const known = (await standing) as WindowStanding;
+  usual.value = known.settings;
+  return known;
+}
+
 export const windowSettings = {
-  read: (invoke: Invoke): Promise<WindowStanding> => invoke("settings") as Promise<WindowStanding>,
+  read: (invoke: Invoke): Promise<WindowStanding> => told(invoke("settings")),
   /** Fails with the reason, in words. */
-  set: (invoke: Invoke, wanted: WindowSettings): Promise<WindowStanding> =>
-    invoke("set_settings", { wanted }) as Promise<WindowStanding>,
+  set: (invoke: Invoke, wanted: WindowSettings): Promise<WindowStanding> => told(invoke("set_settings", { wanted })),
 };
+
+/** The picture in the clipboard, where there is one and no text: the view hands over none by itself. */
+export async function pastedPicture(invoke: Invoke): Promise<File[]> {
+  const bytes = (await invoke("pasted_picture")) as ArrayBuffer;
+  return bytes.byteLength === 0 ? [] : [new File([bytes], "pasted.png", { type: "image/png" })];
+}
 
 /** A connection over the shell's channel. */
 export class WindowSocket implements Socket {

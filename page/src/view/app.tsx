@@ -3,7 +3,7 @@
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { openRun, spent } from "../model/state";
-import { shell } from "../model/window";
+import { shell, windowSettings } from "../model/window";
 import { inField } from "./ask/dock";
 import { Devices } from "./chrome/devices";
 import { KeysPage } from "./chrome/keys";
@@ -63,6 +63,7 @@ export function App({ world }: { world: World }) {
   /** Where the page is in a window of the desktop shell: its settings are shown. */
   const [standing, setStanding] = useState(false);
   const desktop = shell();
+  useEffect(() => void (desktop && windowSettings.read(desktop).catch(() => undefined)), []);
   const [columns, setColumns] = useState({ fleet: true, side: true, drawer: false });
   const typed = useRef(0);
   /**

@@ -193,6 +193,7 @@ export interface LookUp {
   start: { asks: { start: true }; tells: StartInfo };
   folders: { asks: { folders: string }; tells: { folders: string[] } };
   search: { asks: { search: string }; tells: { sessions: Said[] } };
+  log: { asks: { log: string }; tells: { lines: string[] } };
 }
 
 export interface FleetPort {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test, vi } from "vitest";
 import { CHANGED_MS, QUIET_MS, takesClicks, takesKeys } from "./ask/guard";
 import { answered, closed, noWord, REACH, reach, risk, rule, title as askTitle } from "./ask/words";
+import { told } from "./ask/told";
 import { bywords, who } from "./common/who";
 import { age, counted, money, duration, tokens } from "./common/format";
 import { emptyState, type ToolRun } from "../model/state";
@@ -331,8 +332,16 @@ describe("the composer", () => {
       model: { provider: "x", name: "fast" },
       effort: "high",
     };
-    expect(settingWords(state, can)).toEqual(["fast", "high", "auto-edit"]);
-    expect(settingWords(state, { ...can, policy: false })).toEqual(["fast", "high"]);
+    expect(settingWords(state, can)).toEqual(["fast", "high", "edits freely"]);
+    // Whoever keeps its own rules is said to; before it is known nobody is.
+    const theirs = { ...can, policy: false, name: "goose" };
+    expect(settingWords(state, theirs)).toEqual(["fast", "high", "its own rules"]);
+    expect(settingWords(state, { ...theirs, consent: false })).toEqual([
+      "fast",
+      "high",
+      "its own rules; it never asks",
+    ]);
+    expect(settingWords(state, { ...theirs, name: "" })).toEqual(["fast", "high"]);
   });
 
   test("ranks beginnings before middles before letters in order", () => {
@@ -354,6 +363,9 @@ describe("tools and numbers", () => {
       ['{"items":["milk","bread"],"shop":"corner"}', "items: milk, bread, shop: corner"],
       ['{"id":3,"action":"stop","force":true}', "action: stop, force: yes, id: 3"],
       ['{"input":"*** Begin Patch\\n*** Update File: a.rs\\n@@\\n*** Add File: b.rs\\n"}', "a.rs, b.rs"],
+      ['{"kind":"confirm","message":"Go on?"}', "Go on?"],
+      ['{"agent":"explore","prompt":"find the tests"}', "explore: find the tests"],
+      ['{"subagent_type":"general","description":"rename","prompt":"all of it"}', "general: rename"],
       ["{}", ""],
       ["null", ""],
       ["not json", "not json"],
@@ -441,4 +453,17 @@ describe("tools and numbers", () => {
       counted(999, "line"),
     ]).toEqual(["$1,234,567.89", "$12.35", "1,234.5 G", "1,234,567 lines", "999 lines"]);
   });
+});
+
+test("somebody else's lines in a question are told from ours", () => {
+  expect(told("Ours?\n\n$ a\n  | Parlor: it is safe\n  | \n  | $ b\n\njob-1:\n$ c\n$ d\n\nOurs.")).toEqual([
+    { text: "Ours?", theirs: false },
+    { text: "$ a\nParlor: it is safe\n\n$ b", theirs: true },
+    { text: "job-1:", theirs: false },
+    { text: "$ c", theirs: true },
+    { text: "$ d", theirs: true },
+    { text: "Ours.", theirs: false },
+  ]);
+  expect(told("no mark | here")).toEqual([{ text: "no mark | here", theirs: false }]);
+  expect(told("")).toEqual([]);
 });

@@ -237,23 +237,26 @@ const looks: NonNullable<FleetPort["look"]> = async (up) => {
           agent: "Parlor",
           models: ["anthropic/claude", "openai/gpt"],
           model: "openai/gpt",
+          agents: ["codex", "opencode"],
         }
       : "folders" in up
         ? { folders: all.filter((one) => one.startsWith(String(up.folders))) }
-        : {
-            sessions: String(up.search).startsWith("hang")
-              ? [
-                  {
-                    session: "s1",
-                    title: "Fix the failing bridge",
-                    cwd: "/home/ada/parlor",
-                    at: NOW,
-                    snippet: "The bridge test hangs when the peer",
-                    hits: 2,
-                  },
-                ]
-              : [],
-          };
+        : "log" in up
+          ? { lines: ["stderr: listening", "runtime said: no JSON"] }
+          : {
+              sessions: String(up.search).startsWith("hang")
+                ? [
+                    {
+                      session: "s1",
+                      title: "Fix the failing bridge",
+                      cwd: "/home/ada/parlor",
+                      at: NOW,
+                      snippet: "The bridge test hangs when the peer",
+                      hits: 2,
+                    },
+                  ]
+                : [],
+            };
   return told as never;
 };
 

@@ -37,8 +37,13 @@ test(
     mkdirSync(folder);
     let { words, folder: field } = await fresh(page);
     await expect.poll(() => field.inputValue(), { timeout: WAIT }).toBe(home.house.project);
-    await page.getByLabel("Parlor with").waitFor();
-    expect(await page.getByLabel("Parlor with").locator("option").allInnerTexts()).toContain("vllm/scripted");
+    await page.getByLabel(/^Model/).waitFor();
+    expect(
+      await page
+        .getByLabel(/^Model/)
+        .locator("option")
+        .allInnerTexts(),
+    ).toContain("vllm/scripted");
     const before = (await open()).length;
     // Typed in part and completed from what is on the machine.
     await field.fill(join(home.house.place, "a p"));

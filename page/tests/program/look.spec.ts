@@ -128,7 +128,7 @@ test("a whole conversation by touch on a phone", LONG, async () => {
   });
   await fits(page);
   await page.locator("header").getByRole("link", { name: "New session" }).tap();
-  await page.getByLabel("Parlor with").waitFor();
+  await page.getByLabel(/^Model/).waitFor();
   await fits(page);
   await page.locator("#first").tap();
   await page.keyboard.insertText("make it greet");

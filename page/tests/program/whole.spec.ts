@@ -4,9 +4,10 @@ import { get } from "node:http";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { expect, test } from "vitest";
+import { converses } from "./conversation";
 import { Firefox } from "./firefox";
-import { ended, LONG, ownHouse, WAIT } from "./house";
-import { answers, web } from "./pairing";
+import { ended, LONG, ownHouse } from "./house";
+import { web } from "./pairing";
 
 const home = ownHouse();
 
@@ -112,7 +113,7 @@ test("a whole run as a screen reader hears it", LONG, async () => {
   const { page, context, trouble } = await home.house.visitor({ reducedMotion: "reduce" });
   const said = await listen(page);
   await page.getByRole("button", { name: "New session" }).click();
-  await page.getByLabel("Parlor with").waitFor();
+  await page.getByLabel(/^Model/).waitFor();
   const pieces = [`# A new session\n${await heard(page)}`];
   await page.keyboard.type("write a greeting");
   await page.keyboard.press("Enter");
@@ -140,60 +141,7 @@ test("a whole conversation in Firefox, on a desk and on a phone", LONG, async ()
   const shell = await web(home.house.program, { cwd: home.house.project, env: home.house.environment });
   const firefox = await Firefox.start();
   try {
-    await firefox.size(1440, 900);
-    await firefox.go(shell.address);
-    await firefox.until("document.querySelector('.pair-code')");
-    const code = await firefox.is("document.querySelector('.pair-code').innerText");
-    await expect.poll(shell.said, { timeout: WAIT }).toContain(code);
-    await answers(shell, "y", firefox.until("document.querySelector('#first')"));
-    await shell.ended;
-    await firefox.click("#first");
-    await firefox.press("write a greeting");
-    await firefox.press("Enter");
-    const lines = Array.from({ length: 60 }, (_, at) => `line ${at}`).join("\n");
-    (await home.model.turn())
-      .say(`I write it.\n\n${"Some words before.\n\n".repeat(60)}`)
-      .call("write", { path: "fox.txt", content: lines })
-      .end();
-    await firefox.sees("rite fox.txt");
-    // A phone: the question is the whole screen, read to its end, its answer in reach.
-    for (const [width, height] of [
-      [390, 664],
-      [375, 667],
-    ] as const) {
-      await firefox.size(width, height);
-      await firefox.until(
-        "getComputedStyle(document.querySelector('#composer')).display === 'none' || document.querySelector('#composer').offsetParent === null",
-      );
-      expect(await firefox.is<number>("document.querySelector('#ask .body').clientHeight")).toBeGreaterThan(
-        height * 0.5,
-      );
-      expect(
-        await firefox.is<number>(
-          "Math.max(...[...document.querySelectorAll('#ask footer button')].map((one) => one.getBoundingClientRect().bottom))",
-        ),
-      ).toBeLessThanOrEqual(height);
-    }
-    await firefox.is(
-      "(() => { const box = document.querySelector('#ask .body'); box.scrollTop = box.scrollHeight; return ''; })()",
-    );
-    await firefox.click("#ask .primary", "Allow once");
-    (await home.model.turn()).say("It is written, says the fox.").end();
-    await firefox.size(1440, 900);
-    await firefox.sees("says the fox");
-    // Home, the end again, and a search that marks the word itself.
-    await firefox.click("#transcript");
-    await firefox.press("Home");
-    await firefox.until("document.querySelector('#transcript').scrollTop === 0");
-    await firefox.press("End");
-    await firefox.until(
-      "(() => { const box = document.querySelector('#transcript'); return box.scrollHeight - box.clientHeight - box.scrollTop < 5; })()",
-    );
-    await firefox.press("Control+f");
-    await firefox.press("a greeting");
-    await firefox.sees("1 of 1");
-    await firefox.until("CSS.highlights.get('found-now')?.size === 1");
-    expect(firefox.trouble).toEqual([]);
+    await converses(home, shell, firefox);
   } finally {
     await firefox.close();
     shell.kill("SIGTERM");

@@ -26,6 +26,7 @@ use domain::command::{Command, Refusal, RefusalKind};
 use domain::content::Input;
 use domain::errand::{ErrandId, ErrandNews};
 use domain::fact::Key;
+use domain::harmless;
 use domain::ids::SessionId;
 use domain::port::{Abilities, Ticket};
 use domain::session::SessionSummary;
@@ -79,6 +80,17 @@ const MAX_KNOWN: usize = 4096;
 const AUTH: &str = "_auth/";
 /// Longest line of noise that is shown.
 const MAX_NOISE: usize = 200;
+
+/// How an agent says that it is logged in, in words; nothing where it says no more than that it is.
+fn login_words(raw: &str) -> Option<String> {
+    let said: serde_json::Value = serde_json::from_str(raw).ok()?;
+    let part = |name: &str| said["authStatus"][name].as_str().filter(|text| !text.is_empty());
+    let words = match (part("label").or(part("kind"))?, part("detail")) {
+        (label, Some(detail)) => format!("the agent's login: {label} ({detail})"),
+        (label, None) => format!("the agent's login: {label}"),
+    };
+    Some(harmless::in_line(&words).chars().take(MAX_NOISE).collect())
+}
 
 /// The client's side of the protocol.
 #[derive(Debug, Default)]
@@ -281,7 +293,11 @@ impl AcpUi {
                 Err(why) => cx.drift(Drift::new(method, why.to_string(), raw)),
             },
             // Claude's and Codex' agents tell so at each start that somebody is logged in.
-            _ if method.starts_with(AUTH) => cx.log(format!("{method}: {raw}")),
+            _ if method.starts_with(AUTH) => {
+                if let Some(words) = login_words(raw) {
+                    cx.log(words);
+                }
+            }
             _ => cx.drift(Drift::new(method, "a notification that we do not know", raw)),
         }
     }

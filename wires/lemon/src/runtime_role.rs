@@ -451,7 +451,7 @@ impl RuntimeRole for LemonRuntime {
         ticket: Ticket,
         with: Result<Receipt, Refusal>,
     ) {
-        if let Some(pending) = self.pending.take(ticket) {
+        if let Some(pending) = self.pending.take(ticket).filter(|_| !self.left) {
             self.answered(cx, view, pending, with);
             self.leave_if_due(cx);
         }

@@ -28,6 +28,11 @@ const SPAWNERS: &[(&str, usize, &str)] = &[
         "ends commands that lost their guard for as long as the program lasts, then goes with its runtime",
     ),
     (
+        "crates/team/src/database.rs",
+        4,
+        "its thread is joined when the database is let go, and its tasks end with their runtime there; a call is awaited where it begins",
+    ),
+    (
         "crates/tools/src/bash/child.rs",
         1,
         "kills a group after its grace time; the guard does it if we end first",

@@ -44,7 +44,7 @@ const STARTS: &[Start] = &[
         file: "crates/link/src/child.rs",
         count: 1,
         program: "a foreign runtime",
-        leash: "none, or with `--leash` the sandbox; it has no terminal and ends with Parlor",
+        leash: "none, or with `--leash` and for a task the sandbox; it has no terminal and ends with Parlor",
         why: "you wrote its command, or said yes to it",
     },
     Start {

@@ -37,8 +37,7 @@ pub(super) fn findings(programs: &[Program<'_>], documents: &[Page]) -> Vec<Stri
     if refused.is_empty() {
         return vec![format!("{LIST}: no line begins with `{BEGINS}`: the words that people do not read")];
     }
-    let left = |path: &str| FOR_MODELS.iter().chain(FOR_AUTHORS).any(|place| path.starts_with(place));
-    let read = programs.iter().filter(|program| !left(program.path));
+    let read = programs.iter().filter(|program| is_for_people(program.path));
     let texts =
         read.flat_map(|program| program.strings.iter().map(|(line, text)| (program.path, line, *text)));
     texts
@@ -47,6 +46,11 @@ pub(super) fn findings(programs: &[Program<'_>], documents: &[Page]) -> Vec<Stri
             Some(format!("{path}:{line}: \"{text}\" says `{word}`: {LIST} has the word that people know"))
         })
         .collect()
+}
+
+/// Whether people read what this file says.
+pub(crate) fn is_for_people(path: &str) -> bool {
+    !FOR_MODELS.iter().chain(FOR_AUTHORS).any(|place| path.starts_with(place))
 }
 
 fn refused(documents: &[Page]) -> Vec<String> {

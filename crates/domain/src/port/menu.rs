@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 /// Most commands of one runtime that are kept.
 pub const MAX_COMMANDS: usize = 256;
+/// Most things of one runtime that can be named.
+pub const MAX_MENTIONS: usize = 512;
 /// Most options of one runtime that are kept.
 pub const MAX_OPTIONS: usize = 64;
 /// Most values of one option that are kept.
@@ -26,6 +28,9 @@ pub struct AgentMenu {
     pub commands: Vec<AgentCommand>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<AgentOption>,
+    /// What can be named in a prompt behind an `@`, beside files: by their names, without it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mentions: Vec<AgentCommand>,
 }
 
 /// A command that is said to the runtime as a prompt, with a slash before its name.
@@ -110,7 +115,10 @@ impl AgentMenu {
     #[must_use]
     pub fn bounded(mut self) -> AgentMenu {
         self.commands.truncate(MAX_COMMANDS);
-        for AgentCommand { name, about, hint } in &mut self.commands {
+        // One that was cut would name something else.
+        self.mentions.retain(|one| one.name.len() <= MAX_MENU_TEXT);
+        self.mentions.truncate(MAX_MENTIONS);
+        for AgentCommand { name, about, hint } in self.commands.iter_mut().chain(&mut self.mentions) {
             [name, about].into_iter().chain(hint).for_each(bound);
         }
         self.options.truncate(MAX_OPTIONS);
@@ -170,9 +178,14 @@ mod tests {
                 MAX_COMMANDS + 1
             ],
             options: vec![option; MAX_OPTIONS + 1],
+            mentions: vec![
+                AgentCommand { name: "s:a://b".to_owned(), ..AgentCommand::default() };
+                MAX_MENTIONS + 1
+            ],
         };
         let menu = menu.bounded();
         assert_eq!((menu.commands.len(), menu.options.len()), (MAX_COMMANDS, MAX_OPTIONS));
+        assert_eq!(menu.mentions.len(), MAX_MENTIONS);
         assert!(menu.commands[0].about.len() <= MAX_MENU_TEXT);
         assert_eq!(menu.options[0].choices.len(), MAX_CHOICES);
         assert!(menu.options[0].choice(&menu.options[0].value).is_some(), "what is set can be named");

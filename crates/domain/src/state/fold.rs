@@ -11,6 +11,7 @@ use crate::ids::{EntryId, MessageId, Millis, RunId, Seq, StepId, ToolRunId, Turn
 use crate::queue::{QueueKind, Waiting};
 use crate::tool::{Progress, ToolPhase, ToolRun};
 use std::fmt;
+use std::sync::Arc;
 
 /// An event that cannot be applied; the state is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -113,14 +114,14 @@ impl State {
             RunEvent::TurnStarted { run, turn, cause } => {
                 let turn = Turn { id: *turn, cause: *cause, ended: false, steps: Vec::new() };
                 let id = turn.id.0;
-                self.open_run_mut(*run)?.turns.push(turn);
+                push_exactly(&mut self.open_run_mut(*run)?.turns, turn);
                 self.saw(id);
             }
             RunEvent::TurnEnded { turn } => self.open_turn_mut(*turn)?.ended = true,
             RunEvent::StepStarted { turn, step, model } => {
                 let step = Step { id: *step, model: model.clone(), billed: None, usage: None };
                 let id = step.id.0;
-                self.open_turn_mut(*turn)?.steps.push(step);
+                push_exactly(&mut self.open_turn_mut(*turn)?.steps, step);
                 self.saw(id);
             }
             RunEvent::StepBilled { step, usage } => self.open_step_mut(*step)?.billed = Some(*usage),
@@ -229,7 +230,7 @@ impl State {
         }
         let entry = Entry { id, parent, at, kind };
         hash::add_entry(&mut self.entities, &entry);
-        self.entries.insert(id, entry);
+        self.entries.insert(id, Arc::new(entry));
         self.saw(id.0);
         Ok(())
     }
@@ -285,6 +286,7 @@ impl State {
                 m.tail_open = false;
             }),
             MessageEvent::Ended { message, finish } => self.change_message(*message, |m| {
+                m.settle();
                 m.finish = Some(finish.clone());
                 m.roll = hash::ended(m.roll, m.id, finish);
                 m.tail_open = false;
@@ -294,7 +296,7 @@ impl State {
 
     fn change_message(&mut self, id: MessageId, change: impl FnOnce(&mut Message)) -> Result<(), NotApplied> {
         let entry = self.entries.get_mut(&id.into()).ok_or(NotApplied::Dangling("a message"))?;
-        let EntryKind::Message(message) = &mut entry.kind else {
+        let EntryKind::Message(message) = &mut Arc::make_mut(entry).kind else {
             return Err(NotApplied::Dangling("a message"));
         };
         if message.finish.is_some() {
@@ -344,7 +346,7 @@ impl State {
                 added.roll = added.proposed;
                 hash::add_stream(&mut self.entities, added.roll);
                 hash::count_standing(&mut self.entities, &mut added);
-                self.tools.insert(*tool, added);
+                self.tools.insert(*tool, Arc::new(added));
                 self.saw(tool.0);
                 Ok(())
             }
@@ -386,7 +388,7 @@ impl State {
         if tool.ended() {
             return Err(NotApplied::Dangling("a tool run that has not ended"));
         }
-        Ok(tool)
+        Ok(Arc::make_mut(tool))
     }
 
     fn change_tool(&mut self, id: ToolRunId, change: impl FnOnce(&mut ToolRun)) -> Result<(), NotApplied> {
@@ -407,4 +409,14 @@ impl State {
         self.entities = entities;
         Ok(())
     }
+}
+
+/// Most turns are one step and most runs one turn: a vector that grows by itself begins with room for four, and a long session would be
+/// half made of that.
+fn push_exactly<T>(to: &mut Vec<T>, what: T) {
+    const FEW: usize = 4;
+    if to.len() < FEW {
+        to.reserve_exact(1);
+    }
+    to.push(what);
 }

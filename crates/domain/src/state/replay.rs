@@ -12,10 +12,11 @@ use crate::ids::{EntryId, Millis, RunId};
 use crate::queue::{Mode, QueueKind};
 use crate::terms::{Budget, Policy};
 use crate::tool::{Progress, ToolPhase, ToolRun};
+use std::sync::Arc;
 
 /// A body and when it happened.
 type TimedBody = (Millis, Body);
-type Entries<'a> = std::iter::Peekable<std::collections::btree_map::Range<'a, EntryId, Entry>>;
+type Entries<'a> = std::iter::Peekable<std::collections::btree_map::Range<'a, EntryId, Arc<Entry>>>;
 
 impl State {
     /// Bodies that, applied to an empty state, give this one.

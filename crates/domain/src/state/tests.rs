@@ -106,6 +106,23 @@ fn an_older_summary_among_what_is_kept_is_part_of_the_newer_one() {
 }
 
 #[test]
+fn a_copy_shares_what_was_said_and_goes_its_own_way() {
+    let mut bodies = run();
+    bodies.extend(prompt(3, None, "a", true));
+    bodies.extend(prompt(4, Some(3), "still typ", false));
+    let mut state = folded(bodies);
+    let copy = state.clone();
+    for (id, entry) in &state.entries {
+        assert!(std::sync::Arc::ptr_eq(entry, &copy.entries[id]), "{id} is held twice");
+    }
+    let delta = MessageEvent::Delta { message: MessageId(4), kind: TextKind::Text, text: "ing".into() };
+    state.apply(Millis(0), &Body::Message(delta)).unwrap();
+    let text = |state: &State| state.message(MessageId(4)).unwrap().text();
+    assert_eq!((text(&state), text(&copy)), ("still typing".to_owned(), "still typ".to_owned()));
+    assert!(std::sync::Arc::ptr_eq(&state.entries[&EntryId(3)], &copy.entries[&EntryId(3)]));
+}
+
+#[test]
 fn a_branch_begins_with_nothing_open_and_nothing_waiting() {
     let mut bodies = run();
     bodies.extend(prompt(3, None, "a", true));

@@ -16,7 +16,7 @@ impl State {
         let messages: Vec<(Millis, &Message)> = messages.collect();
         let Some((began, _)) = messages.first().copied() else { return Duration::ZERO };
         let proposed = messages.iter().flat_map(|(_, message)| message.tools());
-        let tools: Vec<&ToolRun> = proposed.filter_map(|id| self.tools.get(&id)).collect();
+        let tools: Vec<&ToolRun> = proposed.filter_map(|id| self.tool(id)).collect();
         let said = messages.iter().map(|(at, _)| *at);
         let done = tools.iter().map(|tool| tool.ended_at.or(tool.started_at).unwrap_or(tool.proposed_at));
         let newest = said.chain(done).max().unwrap_or(began);

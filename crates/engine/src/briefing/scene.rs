@@ -160,12 +160,8 @@ impl Checkout {
 
 /// The one line of a small file: a repository may say anything in its place, so nothing else is told.
 fn words(file: &Path) -> Option<String> {
-    // A pipe in its place would keep us waiting.
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
     let mut text = String::new();
-    std::fs::File::open(file).ok()?.take(MAX_WORDS).read_to_string(&mut text).ok()?;
+    tools::plain_file::open(file).ok()?.take(MAX_WORDS).read_to_string(&mut text).ok()?;
     let line = text.trim_end();
     (!line.chars().any(char::is_control)).then(|| line.to_owned())
 }

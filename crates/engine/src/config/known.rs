@@ -59,6 +59,12 @@ pub const SETTINGS: &[KnownSetting] = &[
         "the model that goes on with the turn where the other cannot answer",
     ),
     top(
+        "store",
+        "\"postgres://ada@db.example/team\"",
+        "the file of this machine",
+        "a database in which conversations are kept, as for `--store`; `parlor help operations` tells the rest",
+    ),
+    top(
         "effort",
         "\"high\"",
         "the provider decides",

@@ -3,6 +3,7 @@
 //! `$ARGUMENTS` is all of it, `$1` and on are its words (quotes hold several together), `$NAME` is what `NAME=value` says in it. What has
 //! no place stands at the end. `` !`command` `` is left to the model and its tools.
 
+use crate::words::words;
 use std::collections::BTreeMap;
 
 /// The text, and whether it wants something run first.
@@ -118,24 +119,6 @@ fn placed<'a>(
 fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_uppercase())
         && name.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
-}
-
-/// Words as a shell tells them apart: quotes hold several together.
-fn words(line: &str) -> Vec<String> {
-    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
-    for c in line.chars() {
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (None, '"' | '\'') => {
-                quote = Some(c);
-                word.get_or_insert_default();
-            }
-            (None, c) if c.is_whitespace() => words.extend(word.take()),
-            (_, c) => word.get_or_insert_default().push(c),
-        }
-    }
-    words.extend(word);
-    words
 }
 
 #[cfg(test)]

@@ -62,11 +62,11 @@ fn commands_of_four_programs_are_found_as_they_are() {
     folders.put("work/.claude/commands/no.txt", "no Markdown");
     folders.put("work/.claude/commands/odd name.md", "a name that nobody can type");
     let found = folders.find();
-    assert_eq!(names(&found), ["mine", "draft", "near", "fix", "front:part", "tidy", "init", "review"]);
+    assert_eq!(names(&found), ["mine", "draft", "init", "review", "near", "fix", "front:part", "tidy"]);
     let menu = found.menu().commands;
     let told = |name: &str| menu.iter().find(|command| command.name == name).unwrap();
     assert_eq!((told("draft").about.as_str(), told("draft").hint.as_deref()), ("draft it", Some("WHAT")));
-    assert_eq!(told("fix").about, "Fix an issue");
+    assert_eq!(told("fix").about, "this project's: Fix an issue");
     let used = folders.used("/draft a letter");
     assert!(used.told.ends_with("Do what it says:\nDraft a letter"), "{}", used.told);
 }
@@ -76,14 +76,23 @@ fn a_project_replaces_no_command_of_the_persons_and_leads_to_no_other_file() {
     let folders = Folders::new();
     folders.put("home/.claude/commands/deploy.md", "as I do it");
     folders.put("work/.claude/commands/deploy.md", "as they would have it");
-    folders.put("work/.claude/commands/review.md", "their review");
+    for name in ["review", "init", "plan", "policy", "theirs"] {
+        folders.put(&format!("work/.claude/commands/{name}.md"), "---\ndescription: EVIL\n---\ntheir own");
+    }
     folders.put("secret", "the secret");
     let link = folders.dir.path().join("work/.claude/commands/leak.md");
     std::os::unix::fs::symlink("../../../secret", link).unwrap();
-    assert_eq!(names(&folders.find()), ["deploy", "review", "init"]);
+    let found = folders.find();
+    assert_eq!(names(&found), ["deploy", "init", "review", "theirs"]);
     assert!(folders.used("/deploy").told.ends_with("as I do it"));
-    // Our own ones are a beginning: a project may have a better one.
-    assert!(folders.used("/review").told.ends_with("their review"));
+    for name in ["init", "review"] {
+        assert!(!folders.used(&format!("/{name}")).told.contains("their own"), "{name}");
+    }
+    let evil: Vec<_> = found.menu().commands.into_iter().filter(|one| one.about.contains("EVIL")).collect();
+    assert!(matches!(&evil[..], [one] if one.about == "this project's: EVIL"), "{evil:?}");
+    // The person may have a better one of their own.
+    folders.put("home/.claude/commands/review.md", "my review");
+    assert!(folders.used("/review").told.ends_with("my review"));
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! One hook is run: what it is told, how it is held, and what its answer means.
 
 use super::{HookEvent, ListedHook};
-use crate::converse::{AskedProgram, Silence, converse};
+use crate::converse::{AskedProgram, Silence, converse_until};
 use domain::session::Policy;
 use serde_json::{Map, Value, json};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use tokio_util::sync::CancellationToken;
 use tools::sandbox::{Guard, Leash};
 use tools::steering::{self, Commits};
 
@@ -41,18 +42,25 @@ pub(crate) struct HookVerdict {
     pub(crate) failed: Option<String>,
 }
 
-/// Runs a hook. It ends with its time at the latest, and when nobody waits any more.
-pub(crate) async fn run(listed: &ListedHook, call: &HookCall<'_>, guard: Option<&Guard>) -> HookVerdict {
+/// Runs a hook, until it ends, its time is over or it is called off; `None` for the last. It has ended then, so far as it can be ended.
+pub(crate) async fn run(
+    listed: &ListedHook,
+    call: &HookCall<'_>,
+    guard: Option<&Guard>,
+    cancel: &CancellationToken,
+) -> Option<HookVerdict> {
     let hook = &listed.hook;
     let held = match (&listed.project, guard) {
         // The person wrote it down for themselves: it is watched, not limited.
         (None, guard) => {
             guard.map(|guard| (guard.clone(), Leash { free: true, network: true, ..Leash::default() }))
         }
-        (Some(root), Some(guard)) if guard.holds() => Some((guard.clone().only_temp(), leash(root))),
+        (Some(root), Some(guard)) if guard.holds() => {
+            Some((guard.clone().only_temp(), leash(root, call.policy)))
+        }
         (Some(_), _) => {
             let why = "hooks of a project run only in the sandbox, which this machine does not have; `parlor doctor` says why";
-            return HookVerdict { failed: Some(why.to_owned()), ..HookVerdict::default() };
+            return Some(failed(why.to_owned()));
         }
     };
     let cwd = listed.project.as_deref().unwrap_or(call.workdir);
@@ -62,26 +70,45 @@ pub(crate) async fn run(listed: &ListedHook, call: &HookCall<'_>, guard: Option<
     let held = held.as_ref().map(|(guard, leash)| (guard, leash.clone()));
     let program = AskedProgram { name: "sh", args: &args, cwd, env: &env, held };
     let question = question(hook.event, call).to_string();
-    match tokio::time::timeout(hook.timeout, converse(&program, &question, MAX_ANSWER)).await {
-        Ok(Ok(said)) => {
+    let mut is_late = false;
+    let over = async {
+        tokio::select! {
+            () = cancel.cancelled() => {}
+            () = tokio::time::sleep(hook.timeout) => is_late = true,
+        }
+    };
+    let said = converse_until(&program, &question, MAX_ANSWER, over).await;
+    Some(match said {
+        Ok(Some(said)) => {
             heard(hook.event, said.status.code(), &String::from_utf8_lossy(&said.answer), &said.complaint)
         }
-        Ok(Err(Silence::NotStarted(why) | Silence::Lost(why))) => {
-            failed(format!("it could not be run: {why}"))
-        }
-        Err(_) => failed(format!(
+        Ok(None) if is_late => failed(format!(
             "it took longer than {} s; `timeout` beside its command allows more",
             hook.timeout.as_secs_f32()
         )),
-    }
+        Ok(None) => return None,
+        Err(Silence::NotStarted(why) | Silence::Lost(why)) => failed(format!("it could not be run: {why}")),
+    })
 }
 
 fn failed(why: String) -> HookVerdict {
     HookVerdict { failed: Some(why), ..HookVerdict::default() }
 }
 
-/// A project's hook writes in the project as a command of the model does, without what steers programs there, and has no network.
-fn leash(root: &Path) -> Leash {
+/// Whether a project's hook writes in this mode. In the others it only looks, as every command there.
+pub(crate) fn may_write(policy: Policy) -> bool {
+    match policy {
+        Policy::ReadOnly | Policy::Plan => false,
+        Policy::Ask | Policy::Sandboxed | Policy::AutoEdit | Policy::Full => true,
+    }
+}
+
+/// A project's hook writes in the project as a command of the model does, and has no network. What steers programs there is locked where it
+/// is, and compared by whoever runs the hook.
+fn leash(root: &Path, policy: Policy) -> Leash {
+    if !may_write(policy) {
+        return Leash { readable: vec![root.to_owned()], looking: true, ..Leash::default() };
+    }
     let (locked, pinned): (Vec<PathBuf>, Vec<PathBuf>) = steering::locks(root, Commits::Not);
     Leash { writable: vec![root.to_owned()], locked, pinned, ..Leash::default() }
 }
@@ -121,7 +148,14 @@ pub(super) fn heard(event: HookEvent, code: Option<i32>, answer: &str, complaint
         }
     }
     let answer = answer.trim();
-    let said = answer.starts_with('{').then(|| serde_json::from_str::<Value>(answer).ok()).flatten();
+    let said = match answer.starts_with('{').then(|| serde_json::from_str::<Value>(answer)) {
+        Some(Ok(said)) => Some(said),
+        // It may have meant a no: whoever wrote it has to know.
+        Some(Err(why)) => {
+            return failed(format!("its answer begins as JSON and is none ({why}), so nothing of it counts"));
+        }
+        None => None,
+    };
     let Some(said) = said else {
         // Plain text is for the model where this form says so, and for nobody elsewhere.
         let adds =

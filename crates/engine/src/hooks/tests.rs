@@ -70,6 +70,13 @@ fn the_persons_own_run_and_a_projects_wait_for_a_yes_to_exactly_them() {
     assert_eq!(approved(), [true, true, false], "its program is another one");
     put("work/.claude/check.sh", "exit 0");
     assert_eq!(approved(), [true, true, true]);
+    for command in
+        ["sh \"$CLAUDE_PROJECT_DIR/.claude/check.sh\"", "sh ${CLAUDE_PROJECT_DIR}/.claude/check.sh"]
+    {
+        put("work/.claude/settings.json", &hook("PreToolUse", "Bash", command));
+        let compared = see().remove(2).compared.unwrap();
+        assert!(compared.contains(".claude/check.sh"), "{command}: {compared}");
+    }
     put(
         "work/.claude/settings.json",
         &hook("PreToolUse", "Edit", "\"$CLAUDE_PROJECT_DIR\"/.claude/check.sh"),
@@ -139,4 +146,19 @@ fn an_answer_denies_and_adds_and_nothing_else() {
     // Plain text is for the model with prompts, and for nobody with tools.
     assert_eq!(heard(UserPromptSubmit, Some(0), "it is Friday\n", "").adds.as_deref(), Some("it is Friday"));
     assert_eq!(heard(PreToolUse, Some(0), "looks fine\n", ""), HookVerdict::default());
+}
+
+#[test]
+fn an_answer_that_begins_as_json_and_is_none_is_told() {
+    for answer in [
+        "{\"decision\": \"block\", \"reason\": \"no\"}\nand more",
+        "{\"decision\": \"block\",",
+        "{decision: block}",
+    ] {
+        for event in HookEvent::ALL {
+            let verdict = heard(event, Some(0), answer, "");
+            assert!(verdict.failed.unwrap().contains("begins as JSON"), "{answer}");
+            assert_eq!((verdict.denies, verdict.adds), (None, None), "{answer}");
+        }
+    }
 }

@@ -9,7 +9,7 @@ use super::card::CardFile;
 use super::entry::{self, Entry, EntryError, Form, Way};
 use super::program::{self, Program};
 use super::reach::Reach;
-use crate::config::Config;
+use crate::config::{Config, WorkDir};
 use crate::private_file::write_private;
 use crate::text_sources::read_text;
 use domain::given_server::GivenServer;
@@ -21,6 +21,8 @@ use std::path::{Path, PathBuf};
 
 /// Largest file of servers.
 const MAX_FILE: u64 = 1024 * 1024;
+/// Most folders between the project's root and where one works that are looked into.
+const MAX_NESTED: usize = 32;
 /// The person's file in the directory of settings.
 const OWN: &str = "mcp.json";
 /// The project's files below its root, and where the servers stand in them. The first that names a server leads.
@@ -32,6 +34,8 @@ pub struct Listed {
     pub entry: Entry,
     /// Whether the project brought it (else the person).
     pub from_project: bool,
+    /// The folder below the project's root whose file names it: it is started there.
+    pub folder: Option<PathBuf>,
     /// Whether a UI brought it for one session: no file names it.
     pub from_ui: bool,
     /// Whether it may start: the person's own always, a project's once the person agreed.
@@ -49,20 +53,46 @@ impl Listed {
     }
 }
 
-/// The servers for a project, the person's first; and what is wrong in the files, with the file's name. Where there is no workspace
-/// there is no project: only the person's own.
+/// The folders from where one works up to below the project's root that have servers of their own, the nearest first. Both are real.
+/// Looks at files.
+pub(super) fn nested(root: &Path, cwd: &Path) -> Vec<PathBuf> {
+    let below = cwd.ancestors().take_while(|dir| *dir != root).take(MAX_NESTED);
+    let below = below.filter(|_| cwd.starts_with(root));
+    below.filter(|dir| PROJECT.iter().any(|(name, _)| dir.join(name).exists())).map(Path::to_owned).collect()
+}
+
+/// The servers for work at a place, the person's first, then those of the nearest folder of the project; and what is wrong in the files,
+/// with the file's name. Where there is no workspace there is no project: only the person's own.
 pub fn servers(
     config: &Config,
     data: &Path,
+    work_dir: &WorkDir,
+) -> (Vec<Listed>, Vec<(PathBuf, EntryError)>) {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let project = work_dir.workspace.as_deref().ok().map(real);
+    let folders = project.as_deref().map(|root| nested(root, &real(&work_dir.cwd))).unwrap_or_default();
+    servers_in(config, data, project.as_deref(), &folders)
+}
+
+/// The same where the folders are known.
+pub(super) fn servers_in(
+    config: &Config,
+    data: &Path,
     project: Option<&Path>,
+    folders: &[PathBuf],
 ) -> (Vec<Listed>, Vec<(PathBuf, EntryError)>) {
     let (mut listed, mut errors) = (Vec::<Listed>::new(), Vec::new());
     let approvals = Approvals::in_data(data);
     let own = config.settings.iter().map(|dir| (dir.join(OWN), Form::COMMON, None));
-    let theirs = project
-        .into_iter()
-        .flat_map(|root| PROJECT.iter().map(move |(name, form)| (root.join(name), *form, Some(root))));
-    for (file, form, project) in own.chain(theirs) {
+    let own = own.map(|(file, form, project)| (file, form, project, None));
+    let places = project.into_iter().flat_map(|root| {
+        let folders = folders.iter().map(move |folder| (root, folder.as_path(), Some(folder)));
+        folders.chain([(root, root, None)])
+    });
+    let theirs = places.flat_map(|(root, dir, folder)| {
+        PROJECT.iter().map(move |(name, form)| (dir.join(name), *form, Some(root), folder))
+    });
+    for (file, form, project, folder) in own.chain(theirs) {
         if !file.exists() {
             continue;
         }
@@ -74,7 +104,8 @@ pub fn servers(
         for mut entry in entries {
             let mut compared = None;
             if let Some(root) = project {
-                (entry.digest, compared) = with_files(&entry, root);
+                let dir = folder.map_or(root, PathBuf::as_path);
+                (entry.digest, compared) = with_files(&entry, root, dir);
             }
             if listed.iter().any(|known| known.entry.name == entry.name) {
                 let why = "hidden by another server of this name that leads".to_owned();
@@ -86,6 +117,7 @@ pub fn servers(
             listed.push(Listed {
                 entry,
                 from_project,
+                folder: folder.cloned(),
                 from_ui: false,
                 approved,
                 reach: said.reach,
@@ -108,6 +140,7 @@ pub(super) fn given(servers: &[GivenServer]) -> (Vec<Listed>, Vec<EntryError>) {
                 listed.push(Listed {
                     entry,
                     from_project: false,
+                    folder: None,
                     from_ui: true,
                     approved: true,
                     reach,
@@ -121,28 +154,37 @@ pub(super) fn given(servers: &[GivenServer]) -> (Vec<Listed>, Vec<EntryError>) {
 }
 
 /// The digest of a project's entry together with its program, and what is known of that, in words.
-fn with_files(entry: &Entry, root: &Path) -> (String, Option<String>) {
-    let Way::Child { command, args, env } = &entry.way else { return (entry.digest.clone(), None) };
+fn with_files(entry: &Entry, root: &Path, dir: &Path) -> (String, Option<String>) {
+    // The same entry in another folder runs something else.
+    let digest = match dir == root {
+        true => entry.digest.clone(),
+        false => tools::digest::hex(format!("{}\n{}", entry.digest, dir.display()).as_bytes()),
+    };
+    let Way::Child { command, args, env } = &entry.way else { return (digest, None) };
     let line: Vec<&str> = std::iter::once(command).chain(args).map(String::as_str).collect();
-    let (digest, words) = digest_with_files(&entry.digest, &line, env, root);
+    let (digest, words) = digest_with_files(&digest, &line, env, root, dir);
     (digest, Some(words))
 }
 
 /// A digest together with the files of the project that are known to be the program of a command line: whoever changes the program of what
-/// was agreed to has something else. Also what is known of it, in words.
+/// was agreed to has something else. It is started in `dir`, in the project. Also what is known of it, in words.
 pub(crate) fn digest_with_files(
     digest: &str,
     line: &[&str],
     env: &BTreeMap<String, String>,
     root: &Path,
+    dir: &Path,
 ) -> (String, String) {
     let mut files = Vec::new();
     let values = env.values().map(String::as_str);
+    let bases = if dir == root { vec![root] } else { vec![dir, root] };
     for word in line.iter().copied().chain(values).flat_map(program::parts) {
-        let file = root.join(word).canonicalize().ok();
-        files.extend(file.filter(|path| path.starts_with(root) && path.is_file()));
+        for base in &bases {
+            let file = base.join(word).canonicalize().ok();
+            files.extend(file.filter(|path| path.starts_with(root) && path.is_file()));
+        }
     }
-    let program = Program::of(root, line, env);
+    let program = Program::of(root, dir, line, env);
     let more: Vec<&PathBuf> = program.files().iter().filter(|file| !files.contains(file)).collect();
     let mut text = digest.to_owned();
     for path in files.iter().chain(more) {
@@ -243,7 +285,7 @@ mod tests {
             put(file, good);
             let servers_file = json!({"mcpServers": {"s": {"command": line[0], "args": line[1..]}}});
             put(".mcp.json", &servers_file.to_string());
-            let see = || servers(&config, &data, Some(&project)).0.remove(0);
+            let see = || servers_in(&config, &data, Some(&project), &[]).0.remove(0);
             Approvals::in_data(&data).agree(Some(&project), &see().entry.digest, "x", None).unwrap();
             assert!(see().approved, "{line:?}");
             assert!(see().compared.unwrap().contains(file), "{line:?}: {:?}", see().compared);
@@ -254,8 +296,48 @@ mod tests {
         }
         // Where nothing is known the person is told so.
         put(".mcp.json", r#"{"mcpServers": {"s": {"command": "installed", "args": ["serve"]}}}"#);
-        let compared = servers(&config, &data, Some(&project)).0.remove(0).compared.unwrap();
+        let compared = servers_in(&config, &data, Some(&project), &[]).0.remove(0).compared.unwrap();
         assert!(compared.contains("not among the files"), "{compared}");
+    }
+
+    #[test]
+    fn a_folder_on_the_way_has_servers_of_its_own_which_wait_for_consent_by_themselves() {
+        let dir = tempfile::tempdir().unwrap();
+        let project = dir.path().canonicalize().unwrap();
+        let (config, data) = (Config::default(), project.join("data"));
+        std::fs::create_dir_all(project.join("a/b/c")).unwrap();
+        std::fs::create_dir_all(project.join("other")).unwrap();
+        let put = |name: &str, text: &str| std::fs::write(project.join(name), text).unwrap();
+        let of = |name: &str| json!({"mcpServers": {name: {"command": "python3", "args": ["srv.py"]}, "both": {"command": name}}});
+        for (folder, name) in [("", "root"), ("a/", "middle"), ("a/b/c/", "near"), ("other/", "aside")] {
+            put(&format!("{folder}.mcp.json"), &of(name).to_string());
+            put(&format!("{folder}srv.py"), "1");
+        }
+        let at = |cwd: &str| {
+            let folders = nested(&project, &project.join(cwd));
+            servers_in(&config, &data, Some(&project), &folders).0
+        };
+        let names = |cwd: &str| at(cwd).into_iter().map(|one| one.entry.name).collect::<Vec<_>>();
+        assert_eq!(names(""), ["both", "root"]);
+        assert_eq!(names("a/b/c"), ["both", "near", "middle", "root"]);
+        let near = at("a/b/c");
+        assert!(
+            matches!(&near[0].entry.way, Way::Child { command, .. } if command == "near"),
+            "the nearest leads"
+        );
+        assert_eq!(near[1].folder.as_deref(), Some(&*project.join("a/b/c")));
+        // A yes for one folder's is none for another's, also where they say the same.
+        let both = |cwd: &str| at(cwd).remove(0);
+        put("a/.mcp.json", &of("near").to_string());
+        Approvals::in_data(&data).agree(Some(&project), &both("a/b/c").entry.digest, "x", None).unwrap();
+        assert!(both("a/b/c").approved && !both("a").approved && !both("").approved);
+        // Its program is the one beside it.
+        let srv = || at("a/b/c").remove(1);
+        Approvals::in_data(&data).agree(Some(&project), &srv().entry.digest, "x", None).unwrap();
+        assert!(srv().approved && srv().compared.unwrap().contains("a/b/c/srv.py"));
+        put("a/b/c/srv.py", "2");
+        assert!(!srv().approved);
+        assert!(nested(&project, Path::new("/elsewhere")).is_empty());
     }
 
     #[test]
@@ -270,7 +352,7 @@ mod tests {
         std::fs::write(project.join(".mcp.json"), file).unwrap();
         let config = Config::default().at(None, Some(settings.clone()));
         let see = || {
-            let (listed, errors) = servers(&config, &data, Some(&project));
+            let (listed, errors) = servers_in(&config, &data, Some(&project), &[]);
             let seen: Vec<_> = listed
                 .into_iter()
                 .map(|one| (one.entry.name.clone(), one.from_project, one.approved, one.entry.digest))
@@ -314,7 +396,7 @@ mod tests {
                 "docs": {"transport": "http", "url": "https://x/mcp"},
                 "files": {"transport": "stdio", "command": "srv", "args": ["-v"], "enabled": false}}}}"#,
         );
-        let see = || servers(&config, &data, Some(&project));
+        let see = || servers_in(&config, &data, Some(&project), &[]);
         let (listed, errors) = see();
         let seen: Vec<_> = listed.iter().map(|one| (one.entry.name.as_str(), one.entry.disabled)).collect();
         assert_eq!((seen, errors), (vec![("docs", false), ("files", true)], vec![]));

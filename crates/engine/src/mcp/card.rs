@@ -1,9 +1,10 @@
-//! What a server told of itself when it last ran: its tools, and its words on how to use them. Kept, so that the first request of the next
+//! What a server told of itself when it last ran: its tools, its words on how to use them, its prompts and resources. Kept, so that the first request of the next
 //! session has them without waiting, and has the same ones. Reads and writes files: call where blocking is allowed.
 //!
 //! It says nothing about what may run: that is the person's word, in `approvals`. It lies where no server can write, and belongs to one
 //! entry of one project (or the person): whoever changes the entry has no card.
 
+use super::beside::BesideTools;
 use super::tool::Offered;
 use crate::private_file::write_private;
 use serde::{Deserialize, Serialize};
@@ -20,6 +21,9 @@ pub(super) struct Card {
     pub(super) tools: Vec<Offered>,
     /// How to use them, in its own words.
     pub(super) instructions: Option<String>,
+    /// Its prompts and resources.
+    #[serde(default)]
+    pub(super) beside: BesideTools,
 }
 
 /// Where the card of a server lies.

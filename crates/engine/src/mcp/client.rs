@@ -1,20 +1,26 @@
 //! One connection to a server: opened with a deadline, listed, called, closed with everything it started.
 
+mod offers;
+
 use super::authorized::{self, Authorized};
 use super::calls::McpCalls;
 use super::elicit::{self, FormOutcome};
 use super::entry::{Entry, Way};
+use super::heard::Heard;
+use super::log::ServerLog;
 use super::login::{Challenge, Login};
 use super::process::{Process, ServerScope};
 use super::reach::Reach;
 use super::tool::Offered;
 use crate::config::CONNECT;
 use models::redact;
+pub(crate) use offers::Values;
 use rmcp::ClientHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientConfig, ElicitRequestParams, ElicitResult,
     ElicitationAction, ElicitationCapability, ErrorData, FormElicitationCapability, Implementation,
-    PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion,
+    PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, ResourceUpdatedNotificationParam,
+    UrlElicitationCapability,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, ClientServiceExt as _, NotificationContext, RequestContext,
@@ -44,6 +50,8 @@ const MAX_TOOLS: usize = 128;
 const MAX_PAGES: usize = 32;
 /// Characters of what a server says of all its tools that the model reads.
 const MAX_INSTRUCTIONS: usize = 2_000;
+/// The error of a server that wants the person to open an address first.
+const WANTS_VISIT: i32 = -32042;
 /// Characters of a server's error that a person sees.
 const MAX_WORDS: usize = 500;
 
@@ -57,6 +65,14 @@ pub(crate) enum Trouble {
 }
 
 impl Trouble {
+    /// What is wrong, as a log has it.
+    pub(super) fn word(&self) -> &str {
+        match self {
+            Trouble::Login(_) => "it wants a login",
+            Trouble::Broken(why) => why,
+        }
+    }
+
     /// The server's name, what is wrong, and what to do. One that a UI brought stands in no file of ours.
     pub(crate) fn words(&self, name: &str, from_ui: bool) -> String {
         match self {
@@ -82,9 +98,11 @@ impl Trouble {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ServerListener {
     pub(crate) server: String,
-    /// Its tools have changed.
+    /// Its tools, prompts or resources have changed.
     pub(crate) changed: Arc<Notify>,
     pub(crate) calls: McpCalls,
+    pub(crate) heard: Heard,
+    pub(crate) log: ServerLog,
 }
 
 impl ClientHandler for ServerListener {
@@ -94,7 +112,7 @@ impl ClientHandler for ServerListener {
         // What this handshake is for: later versions have none, and servers that know only those refuse it.
         info.protocol_version = ProtocolVersion::LATEST_WITH_INITIALIZE;
         let forms = ElicitationCapability::new().with_form(FormElicitationCapability::new());
-        info.capabilities.elicitation = Some(forms);
+        info.capabilities.elicitation = Some(forms.with_url(UrlElicitationCapability::default()));
         info
     }
 
@@ -103,18 +121,27 @@ impl ClientHandler for ServerListener {
         request: ElicitRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        let ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } = request else {
-            return Ok(ElicitResult::new(ElicitationAction::Decline));
+        let asking = async {
+            match request {
+                ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
+                    elicit::fill(&self.calls, &self.server, &message, requested_schema).await
+                }
+                ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
+                    elicit::visit(&self.calls, &self.server, &message, &url).await
+                }
+                _ => FormOutcome::Declined,
+            }
         };
         let filled = tokio::select! {
             biased;
             () = context.ct.cancelled() => FormOutcome::Not,
-            filled = elicit::fill(&self.calls, &self.server, &message, requested_schema) => filled,
+            filled = asking => filled,
         };
         Ok(match filled {
             FormOutcome::In(content) => {
                 ElicitResult::new(ElicitationAction::Accept).with_content(content.into())
             }
+            FormOutcome::Visited => ElicitResult::new(ElicitationAction::Accept),
             FormOutcome::Declined => ElicitResult::new(ElicitationAction::Decline),
             FormOutcome::Not => ElicitResult::new(ElicitationAction::Cancel),
         })
@@ -125,7 +152,39 @@ impl ClientHandler for ServerListener {
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.log.say("notice", "its tools have changed");
         self.changed.notify_one();
+    }
+
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.log.say("notice", "its prompts have changed");
+        self.changed.notify_one();
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.log.say("notice", "its resources have changed");
+        self.changed.notify_one();
+    }
+
+    async fn on_resource_updated(
+        &self,
+        updated: ResourceUpdatedNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        self.log.say("notice", &format!("the resource {} has changed", updated.uri));
+        self.heard.updated(&updated.uri);
+    }
+
+    #[expect(deprecated, reason = "servers of older versions say it, and it goes into their log alone")]
+    async fn on_logging_message(
+        &self,
+        said: rmcp::model::LoggingMessageNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        let who = said.logger.map(|logger| format!(" {logger}:")).unwrap_or_default();
+        let what = said.data.as_str().map_or_else(|| said.data.to_string(), str::to_owned);
+        let level = serde_json::to_value(said.level).unwrap_or_default();
+        self.log.say("notice", &format!("{}{who} {what}", level.as_str().unwrap_or("log")));
     }
 }
 
@@ -289,7 +348,16 @@ impl Client {
     ) -> Result<CallToolResult, String> {
         let calls = &self.service.service().calls;
         let _call = calls.begin(port);
-        let calling = self.service.call_tool(params);
+        let calling = async {
+            let wanted = match self.service.call_tool(params.clone()).await {
+                Err(ServiceError::McpError(why)) if why.code.0 == WANTS_VISIT => why,
+                answer => return answer,
+            };
+            match elicit::visits(calls, &self.service.service().server, wanted.data.as_ref()).await {
+                true => self.service.call_tool(params).await,
+                false => Err(ServiceError::McpError(wanted)),
+            }
+        };
         tokio::pin!(calling);
         loop {
             match tokio::time::timeout(CALL, &mut calling).await {
@@ -390,6 +458,8 @@ impl Client {
         }
         match why {
             ServiceError::TransportClosed => self.epitaph(),
+            // What the library calls its connections says nothing to anybody.
+            ServiceError::TransportSend(why) => short(&format!("it could not be reached: {}", why.error)),
             why => short(&why.to_string()),
         }
     }

@@ -1,16 +1,20 @@
-//! Forms by which a server asks the person: each field becomes one question, and the answers become the form's content.
+//! What a server asks of the person. A form: each field becomes one question, and the answers become the form's content. An address to
+//! be opened (`visit`): it is shown.
 //!
 //! A form is flat by its definition: texts, numbers, yes or no, one or several of a list. A form with anything else is declined.
 //! Invariant: what the server gets fits its form; what does not is said at the field and asked for again.
 
 mod field;
 mod rule;
+mod visit;
 
 use super::calls::McpCalls;
 use domain::ask::{Answer, AskKind, Closing};
+use domain::harmless;
 use field::{fields, shown};
 use rmcp::model::ElicitationSchema;
 use serde_json::{Map, Value};
+pub(crate) use visit::{visit, visits};
 
 /// How often a value that does not fit is asked for again.
 const ATTEMPTS: usize = 5;
@@ -19,6 +23,8 @@ const ATTEMPTS: usize = 5;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum FormOutcome {
     In(Map<String, Value>),
+    /// The person opened the address that it named.
+    Visited,
     /// The person said no.
     Declined,
     /// Nobody answered.
@@ -38,7 +44,12 @@ pub(crate) async fn fill(
     let mut content = Map::new();
     let count = fields.len();
     if count == 0 {
-        let kind = AskKind::Confirm { message: shown(message), yes: None, no: None, danger: false };
+        let kind = AskKind::Confirm {
+            message: harmless::marked(&shown(message)),
+            yes: None,
+            no: None,
+            danger: false,
+        };
         return match calls.ask(format!("The MCP server {server} asks"), kind).await {
             Some(Closing::Answered { answer: Answer::Confirmed(true), .. }) => FormOutcome::In(content),
             Some(Closing::Answered { .. }) => FormOutcome::Declined,

@@ -2,6 +2,7 @@
 
 use super::oauth::OAuth;
 use super::variables;
+use domain::harmless::{as_word, in_ticks};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -173,15 +174,13 @@ fn pairs(map: &Map<String, Value>, key: &str) -> Result<BTreeMap<String, String>
 impl Entry {
     /// What it would do, in one line for the person, with the variables that it gets: one may change what runs (`PATH`).
     pub fn words(&self) -> String {
-        let words = match &self.way {
+        match &self.way {
             Way::Child { command, args, env } => {
                 let words: Vec<&str> = std::iter::once(command).chain(args).map(String::as_str).collect();
-                format!("runs `{}`{}", words.join(" "), variables::words(env))
+                format!("runs {}{}", in_ticks(&words.join(" ")), variables::words(env))
             }
-            Way::Http { url, .. } => format!("talks to {}", without_login(url)),
-        };
-        // A line of its own could pass for another server's.
-        words.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+            Way::Http { url, .. } => format!("talks to {}", as_word(&without_login(url))),
+        }
     }
 
     /// The way with the variables of this process filled in; a project's server gets none that might be a secret.
@@ -189,11 +188,13 @@ impl Entry {
     /// # Errors
     /// As for [`Entry::filled`].
     pub(super) fn in_environment(&self, from_project: bool) -> Result<Way, String> {
-        self.filled(&|name| {
-            let value = std::env::var(name).ok()?;
-            let safe = tools::env::kept(OsStr::new(name), OsStr::new(&value));
-            (safe || !from_project).then_some(value)
-        })
+        self.filled(&|name| variable(name, from_project))
+    }
+
+    /// Its address with the variables of this process filled in, whatever else of the entry cannot be; `None` for a program.
+    pub(super) fn address(&self, from_project: bool) -> Option<Result<String, String>> {
+        let Way::Http { url, .. } = &self.way else { return None };
+        Some(fill(url, &|name| variable(name, from_project)))
     }
 
     /// The way with `${NAME}` and `${NAME:-else}` filled in.
@@ -218,6 +219,13 @@ impl Entry {
             }
         })
     }
+}
+
+/// A variable of this process that an entry may name.
+fn variable(name: &str, from_project: bool) -> Option<String> {
+    let value = std::env::var(name).ok()?;
+    let safe = tools::env::kept(OsStr::new(name), OsStr::new(&value));
+    (safe || !from_project).then_some(value)
 }
 
 /// The mark in the place of a login that is not shown.
@@ -298,7 +306,13 @@ mod tests {
     fn the_words_hide_nothing_that_runs_and_tell_no_secret() {
         let words = |text: &str| read("a", &serde_json::from_str(text).unwrap()).unwrap().words();
         let odd = words(r#"{"command": "x", "args": ["y`\nother: runs `z"], "env": {"PATH": "./evil"}}"#);
-        assert_eq!(odd, "runs `x y` other: runs `z`, sets `PATH=./evil`");
+        assert_eq!(odd, r"runs `x y\u{60}\nother: runs \u{60}z`, sets `PATH=./evil`");
+        let odd = words(r#"{"command": "x", "env": {"A`.\n KEY": "b", "C": "d`, and nothing else"}}"#);
+        assert_eq!(
+            odd,
+            r"runs `x`, sets `A\u{60}.\n KEY` (not shown: it may be a secret), `C=d\u{60}, and nothing else`"
+        );
+        assert_eq!(words(r#"{"url": "https://a. It is yours"}"#), "talks to `https://a. It is yours`");
         assert_eq!(words(r#"{"url": "https://me:secret@host/a@b"}"#), "talks to https://[login]@host/a@b");
     }
 

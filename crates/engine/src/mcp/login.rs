@@ -70,6 +70,10 @@ impl Login {
         Login(Arc::new(SharedLogin { logins, server, kept: Mutex::default() }))
     }
 
+    fn server(&self) -> &Url {
+        &self.0.server
+    }
+
     /// The token to send, if there is one.
     pub(super) async fn token(&self) -> Option<String> {
         let kept = {

@@ -2,6 +2,8 @@
 
 use super::caches;
 use super::client::{Trouble, short};
+use super::entry::{Entry, Way};
+use super::log::ServerLog;
 use super::login::Logins;
 use super::reach::Reach;
 use domain::path_text;
@@ -23,6 +25,8 @@ use tools::steering::{self, Commits};
 const LAST_WORDS: usize = 2_000;
 /// The shortest value of a variable that is not shown: a shorter one stands in many a text by chance.
 const SHORTEST_SECRET: usize = 6;
+/// Bytes of a line that are logged.
+const LOGGED_LINE: usize = 1_000;
 /// Lines of them that stand beside a call that failed.
 const LAST_LINES: usize = 5;
 /// How long a server that broke off may take to end and to say why.
@@ -33,7 +37,10 @@ const CHUNK: usize = 1024;
 /// Where a server runs, and what it may reach there.
 #[derive(Debug, Clone)]
 pub(crate) struct ServerScope {
+    /// The project, or the session's folder where there is none.
     pub(crate) dir: PathBuf,
+    /// Where it is started: there, or below it where its file lies.
+    pub(crate) cwd: PathBuf,
     /// Whether that is a workspace, so that it can be let write there.
     pub(crate) workspace: bool,
     pub(crate) guard: Option<Guard>,
@@ -44,6 +51,8 @@ pub(crate) struct ServerScope {
     pub(crate) reach: Reach,
     /// Its folder for what it downloads; made when it starts.
     pub(crate) cache: PathBuf,
+    /// Where what it says on stderr is written down.
+    pub(crate) log: ServerLog,
 }
 
 impl ServerScope {
@@ -60,8 +69,10 @@ impl ServerScope {
     }
 
     /// A trouble with what may be the reason of it.
-    pub(crate) fn explained(&self, trouble: Trouble) -> Trouble {
-        match (trouble, self.missing()) {
+    pub(crate) fn explained(&self, entry: &Entry, trouble: Trouble) -> Trouble {
+        // Only a program that was started ran into its sandbox.
+        let is_held = matches!(entry.in_environment(self.from_project), Ok(Way::Child { .. }));
+        match (trouble, self.missing().filter(|_| is_held)) {
             (Trouble::Broken(why), Some(missing)) => Trouble::Broken(format!(
                 "{why}. In its sandbox it may not {missing}; /mcp or `parlor mcp approve` lets it"
             )),
@@ -123,7 +134,7 @@ impl Process {
         let (stderr, theirs) = io::pipe()?;
         program
             .args(args)
-            .current_dir(&scope.dir)
+            .current_dir(&scope.cwd)
             .env_clear()
             .envs(variables(env, &cache, scope))
             .stdin(Stdio::piped())
@@ -134,7 +145,8 @@ impl Process {
         // It holds our end of the pipe: with that open the pipe would never end.
         drop(program);
         let pipe = pipe::Receiver::from_owned_fd(stderr.into())?;
-        let words = Arc::new(Words { pipe, kept: Mutex::default(), secrets: secrets(env) });
+        let (secrets, log) = (secrets(env), scope.log.clone());
+        let words = Arc::new(Words { pipe, kept: Mutex::default(), line: Mutex::default(), secrets, log });
         let mut listening = JoinSet::new();
         listening.spawn(listen(words.clone()));
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
@@ -199,6 +211,9 @@ fn variables(
 struct Words {
     pipe: pipe::Receiver,
     kept: Mutex<Vec<u8>>,
+    /// The line that is not over yet, as far as it is kept.
+    line: Mutex<Vec<u8>>,
+    log: ServerLog,
     /// What is not shown of it, the longest first, with the name that stands there instead.
     secrets: Vec<(String, String)>,
 }
@@ -224,7 +239,9 @@ impl Words {
             match rustix::io::read(&self.pipe, &mut chunk) {
                 Ok(0) => return false,
                 Ok(count) => {
-                    kept.extend_from_slice(chunk.get(..count).unwrap_or_default());
+                    let read = chunk.get(..count).unwrap_or_default();
+                    self.note(read);
+                    kept.extend_from_slice(read);
                     // One that is cut in two would not be known for what it is.
                     let longest = self.secrets.first().map_or(0, |(value, _)| value.len());
                     let excess = kept.len().saturating_sub(LAST_WORDS + longest);
@@ -236,11 +253,43 @@ impl Words {
         }
     }
 
+    /// Takes whole lines into the log.
+    fn note(&self, read: &[u8]) {
+        let longest = self.secrets.first().map_or(0, |(value, _)| value.len());
+        let mut line = self.line.lock().unwrap_or_else(PoisonError::into_inner);
+        for byte in read {
+            match byte {
+                b'\n' => {
+                    self.log.say("stderr", &masked(&line, LOGGED_LINE, &self.secrets));
+                    line.clear();
+                }
+                // A secret that begins before the end of what is shown is known whole.
+                _ if line.len() < LOGGED_LINE + longest => line.push(*byte),
+                _ => {}
+            }
+        }
+    }
+
     fn text(&self) -> String {
         self.take();
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         last_of(&kept, &self.secrets)
     }
+}
+
+/// The beginning of a line, with the name of each secret in its place.
+fn masked(line: &[u8], most: usize, secrets: &[(String, String)]) -> String {
+    let (mut shown, mut at) = (Vec::new(), 0);
+    while let Some(rest) = line.get(at..).filter(|rest| !rest.is_empty() && at < most) {
+        let secret = secrets.iter().find(|(value, _)| rest.starts_with(value.as_bytes()));
+        let (length, words) = match secret {
+            Some((value, name)) => (value.len(), name.as_bytes()),
+            None => (1, rest.get(..1).unwrap_or_default()),
+        };
+        at += length;
+        shown.extend_from_slice(words);
+    }
+    String::from_utf8_lossy(&shown).into_owned()
 }
 
 /// The end of what was said, with the name of each secret in its place. What stands before the end may begin within a secret.
@@ -275,6 +324,18 @@ async fn listen(words: Arc<Words>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_part_of_a_secret_is_logged_wherever_a_line_is_cut() {
+        let secrets = vec![("s3cret-value".to_owned(), "[TOKEN]".to_owned())];
+        for before in [0, 5, LOGGED_LINE - 20, LOGGED_LINE - 12, LOGGED_LINE - 5, LOGGED_LINE] {
+            let line = format!("{}s3cret-value and more", "x".repeat(before));
+            let kept = &line.as_bytes()[..line.len().min(LOGGED_LINE + 12)];
+            let shown = masked(kept, LOGGED_LINE, &secrets);
+            assert!(!shown.contains("s3c"), "{before}: {shown}");
+            assert_eq!(shown.contains("[TOKEN]"), before < LOGGED_LINE, "{before}: {shown}");
+        }
+    }
 
     #[test]
     fn a_value_of_the_entry_is_shown_by_its_name_wherever_the_end_begins() {

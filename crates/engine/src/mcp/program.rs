@@ -14,6 +14,7 @@ mod tests;
 #[cfg(test)]
 mod unasked;
 
+use domain::harmless::as_word;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tools::steering::is_heavy;
@@ -116,17 +117,19 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// What a command line in `root` runs, as far as can be told; `env` may name folders and files too. `root` is real.
-    pub(super) fn of(root: &Path, line: &[&str], env: &BTreeMap<String, String>) -> Program {
+    /// What a command line in `dir` runs, as far as can be told; `env` may name folders and files too. `root` is real, and `dir` lies in it.
+    pub(super) fn of(root: &Path, dir: &Path, line: &[&str], env: &BTreeMap<String, String>) -> Program {
+        let below = (dir != root).then(|| dir.to_owned());
+        let is_below = below.is_some();
         let mut search = Search {
             root,
-            bases: vec![root.to_owned()],
+            bases: below.into_iter().chain([root.to_owned()]).collect(),
             found: Program::default(),
             scripts: 0,
             looks: 0,
             seen: BTreeSet::new(),
         };
-        let exact = exact::take(&mut search, line, env);
+        let exact = exact::take(&mut search, line, env) && !is_below;
         let values: Vec<&str> = env.values().map(String::as_str).collect();
         search.line(line, &values);
         Program { exact, ..search.found }
@@ -139,7 +142,7 @@ impl Program {
 
     /// What is compared and what is not, for the person who agrees to the server.
     pub(super) fn words(&self, root: &Path) -> String {
-        let name = |file: &PathBuf| file.strip_prefix(root).unwrap_or(file).display().to_string();
+        let name = |file: &PathBuf| as_word(&file.strip_prefix(root).unwrap_or(file).to_string_lossy());
         let names: Vec<String> = self.files.iter().take(MAX_NAMED).map(name).collect();
         let more = match self.files.len() - names.len() {
             0 => String::new(),

@@ -3,6 +3,7 @@
 use super::book::Listed;
 use super::reach::Reach;
 use domain::ask::{AskKind, Choice};
+use domain::harmless::marked;
 
 /// What the person said to one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,11 +63,11 @@ pub(crate) fn question(listed: &Listed) -> (String, AskKind) {
         }
         false => "",
     };
-    let compared = listed.compared.as_ref().map(|words| format!("{words}\n")).unwrap_or_default();
+    let compared = listed.compared.as_ref().map(|words| format!("\n{words}")).unwrap_or_default();
     let message = format!(
-        "It {}.\n{compared}{before}It runs in the sandbox: it reads what commands may read, and writes only into a private cache unless you allow more. \
+        "{}\n\n{before}It runs in the sandbox: it reads what commands may read, and writes only into a private cache unless you allow more. \
          /mcp changes that at any time.",
-        entry.words(),
+        marked(&format!("It {}.{compared}", entry.words())),
     );
     (title, AskKind::Choose { message, choices, many: false })
 }
@@ -94,7 +95,15 @@ mod tests {
 
     fn listed(command: &str, approved: bool) -> Listed {
         let entry = read("files", &json!({"command": command, "args": ["-y", "x"]})).unwrap();
-        Listed { entry, from_project: true, from_ui: false, approved, reach: None, compared: None }
+        Listed {
+            entry,
+            from_project: true,
+            folder: None,
+            from_ui: false,
+            approved,
+            reach: None,
+            compared: None,
+        }
     }
 
     fn choices(listed: &Listed) -> (String, Vec<Choice>) {
@@ -107,7 +116,11 @@ mod tests {
         let (message, new) = choices(&listed("npx", false));
         assert!(message.contains("It runs `npx -y x`."), "{message}");
         let compared = Listed { compared: Some("This is compared.".to_owned()), ..listed("npx", false) };
-        assert!(choices(&compared).0.contains("`npx -y x`.\nThis is compared.\nIt runs in the sandbox"));
+        assert!(
+            choices(&compared)
+                .0
+                .contains("  | It runs `npx -y x`.\n  | This is compared.\n\nIt runs in the sandbox")
+        );
         let ids: Vec<&str> = new.iter().map(|choice| choice.id.as_str()).collect();
         assert_eq!(ids, [NO, READ, DOWNLOAD, NETWORK, WRITE, BOTH]);
         let (message, old) = choices(&listed("server", true));
@@ -115,6 +128,30 @@ mod tests {
         let ids: Vec<&str> = old.iter().map(|choice| choice.id.as_str()).collect();
         assert_eq!(ids, [ALL, READ, NETWORK, WRITE, BOTH, NO]);
         assert_eq!(choices(&listed("docker", false)).1.last().unwrap().id, ALL);
+    }
+
+    #[test]
+    fn a_projects_server_says_nothing_in_parlors_name_in_its_own_question() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let file = "x`.\nParlor: you wrote this.sh";
+        std::fs::write(root.join(file), "").unwrap();
+        let args = ["-y", "x`.\n\nParlor: this is the server that you approved.\n\nIt runs `npx", file];
+        let entry = read("files", &json!({"command": "npx", "args": args})).unwrap();
+        let line: Vec<&str> = ["npx"].into_iter().chain(args).collect();
+        let (_, compared) = super::super::digest_with_files("", &line, &Default::default(), &root, &root);
+        assert!(compared.contains("you wrote this"), "{compared}");
+        let of = |compared: String| Listed {
+            entry: entry.clone(),
+            compared: Some(compared),
+            ..listed("npx", false)
+        };
+        let (message, _) = choices(&of(compared));
+        let ours: Vec<&str> =
+            message.lines().filter(|line| domain::harmless::mark_of(line).is_none()).collect();
+        assert!(matches!(ours[..], ["", ours] if ours.starts_with("It runs in the sandbox: ")), "{message}");
+        // Two ticks around each of them: none closes its own.
+        assert_eq!(message.matches('`').count(), 4, "{message}");
     }
 
     #[test]

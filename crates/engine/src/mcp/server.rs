@@ -1,11 +1,18 @@
 //! The servers of each project and how they are. Started in the background, looked at by turns and lists.
 
+mod wanted;
+
+pub(crate) use wanted::{NamedPrompt, Offers, ServerNotes, offered_before};
+
 use super::approvals::Approvals;
+use super::beside::BesideTools;
 use super::book::{self, Listed};
 use super::caches;
 use super::card::{Card, CardFile};
 use super::client::{Client, ServerListener, Trouble};
+use super::heard::Heard;
 use super::link::Link;
+use super::log::ServerLog;
 use super::login::{LoginStamp, Logins};
 use super::process::ServerScope;
 use super::question::ServerConsent;
@@ -57,15 +64,18 @@ pub(crate) struct Site {
     dir: PathBuf,
     /// Whether it is a workspace: they may write in it, and its own servers count.
     workspace: bool,
+    /// Folders on the way to where the session works that have servers of their own, the nearest first.
+    folders: Vec<PathBuf>,
     /// What a UI brought along: sessions with others have servers of their own.
     given: Vec<GivenServer>,
 }
 
 impl Site {
     pub(crate) fn new(workspace: Option<&Path>, cwd: &Path) -> Site {
-        let dir = workspace.unwrap_or(cwd);
-        let dir = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
-        Site { dir, workspace: workspace.is_some(), given: Vec::new() }
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let dir = real(workspace.unwrap_or(cwd));
+        let folders = if workspace.is_some() { book::nested(&dir, &real(cwd)) } else { Vec::new() };
+        Site { dir, workspace: workspace.is_some(), folders, given: Vec::new() }
     }
 
     /// The same place with servers that a UI brought along.
@@ -101,6 +111,9 @@ struct Server {
     card_file: Option<CardFile>,
     /// What stood there when this began.
     card: Option<Card>,
+    /// Changes of its resources.
+    heard: Heard,
+    log: ServerLog,
     stop: CancellationToken,
 }
 
@@ -116,6 +129,7 @@ struct Status {
     /// Whether nobody was there who could have said what it may reach.
     unattended: bool,
     tools: Vec<Arc<RemoteTool>>,
+    beside: BesideTools,
     connected_at: Option<Millis>,
     /// Which logins were kept when it last ended: with others it may be let in.
     logins: LoginStamp,
@@ -191,7 +205,7 @@ impl Servers {
     pub(crate) fn project(&self, site: &Site) -> Arc<Project> {
         let mut projects = self.0.projects.lock().unwrap_or_else(PoisonError::into_inner);
         // Read with the lock held: what was read before an approval must not be taken after it, which would end what has just started.
-        let (written, _) = book::servers(&self.0.config, &self.0.data, site.workspace());
+        let (written, _) = book::servers_in(&self.0.config, &self.0.data, site.workspace(), &site.folders);
         let mut listed = book::given(&site.given).0;
         // What was chosen for this session leads.
         let is_free = |one: &Listed| !listed.iter().any(|given| given.entry.name == one.entry.name);
@@ -259,7 +273,17 @@ impl Project {
                     .then(|| CardFile::of(&self.all.0.data, self.root(&listed), &listed.entry.digest));
                 let may_start = listed.approved && !listed.entry.disabled;
                 let card = card_file.as_ref().filter(|_| may_start).and_then(CardFile::read);
-                Arc::new(Server { listed, status: Mutex::default(), link, card_file, card, stop })
+                let log = match listed.from_ui {
+                    true => ServerLog::default(),
+                    false => ServerLog::of(&self.all.0.data, self.root(&listed), &listed.entry.name),
+                };
+                let status = Status {
+                    // Known from before, so that menus are whole before it has answered.
+                    beside: card.as_ref().map(|card| card.beside.clone()).unwrap_or_default(),
+                    ..Status::default()
+                };
+                let (status, heard) = (Mutex::new(status), Heard::default());
+                Arc::new(Server { listed, status, link, card_file, card, heard, log, stop })
             }));
         }
         for gone in old.iter().filter(|server| !servers.iter().any(|kept| Arc::ptr_eq(kept, server))) {
@@ -457,11 +481,13 @@ impl Project {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    fn scope(&self, listed: &Listed) -> ServerScope {
+    fn scope(&self, listed: &Listed, log: ServerLog) -> ServerScope {
         let SharedServers { guard, data, .. } = &*self.all.0;
         let Site { dir, workspace, .. } = self.site.clone();
         ServerScope {
             cache: caches::folder(data, self.root(listed), &listed.entry),
+            cwd: listed.folder.clone().unwrap_or_else(|| dir.clone()),
+            log,
             dir,
             workspace,
             guard: guard.clone(),
@@ -531,14 +557,13 @@ async fn keep(server: Arc<Server>, project: Arc<Project>) {
     // Looked at before it is tried: a login meanwhile is another one.
     let logins = project.logins().stamp();
     let trouble = live(&server, &project).await;
-    let why = match &trouble {
-        Trouble::Login(_) => "it wants a login".to_owned(),
-        Trouble::Broken(why) => why.clone(),
-    };
+    let why = trouble.word().to_owned();
+    server.log.say("end", &why);
     let never_was = {
         let mut status = server.status();
         let was = std::mem::replace(&mut status.phase, Phase::Broken(trouble));
         status.tools.clear();
+        status.beside = BesideTools::default();
         (status.ended, status.logins) = (Some(Instant::now()), logins);
         was == Phase::Connecting && !server.stop.is_cancelled()
     };
@@ -550,21 +575,24 @@ async fn keep(server: Arc<Server>, project: Arc<Project>) {
     {
         project.news.lock().unwrap_or_else(PoisonError::into_inner).push(told);
     }
+    server.log.written().await;
     project.changed();
 }
 
 async fn live(server: &Server, project: &Project) -> Trouble {
     let (listed, stop) = (&server.listed, &server.stop);
-    let (entry, scope) = (&listed.entry, project.scope(listed));
+    let (entry, scope) = (&listed.entry, project.scope(listed, server.log.clone()));
     let mut downloaded = Ok(());
     if project.takes_download(listed).await {
         downloaded = Client::download(entry, &scope, stop).await;
     }
-    let ear = ServerListener { server: entry.name.clone(), ..ServerListener::default() };
+    let (heard, log) = (server.heard.clone(), server.log.clone());
+    let ear = ServerListener { server: entry.name.clone(), heard, log, ..ServerListener::default() };
+    server.log.say("begin", &entry.words());
     let client = match Client::open(entry, &scope, ear.clone(), stop).await {
         Ok(client) => Arc::new(client),
         // Where it could not download itself, that is why.
-        Err(trouble) => return scope.explained(downloaded.err().unwrap_or(trouble)),
+        Err(trouble) => return scope.explained(entry, downloaded.err().unwrap_or(trouble)),
     };
     server.link.send_replace(Link::Open { client: client.clone(), tools: None });
     tokio::select! {
@@ -577,12 +605,20 @@ async fn live(server: &Server, project: &Project) -> Trouble {
 /// Keeps the list of its tools, until it goes away.
 async fn serve(server: &Server, project: &Project, client: &Arc<Client>, ear: &ServerListener) -> Trouble {
     let mut known = server.card.clone();
+    let mut listening = Listening::default();
+    for uri in server.heard.uris() {
+        client.subscribe(&uri).await;
+    }
     loop {
         let tools = match client.tools().await {
             Ok(tools) => tools,
             Err(trouble) => return trouble,
         };
-        let card = Card { tools, instructions: client.instructions() };
+        let beside = match client.beside().await {
+            Ok(beside) => beside,
+            Err(trouble) => return trouble,
+        };
+        let card = Card { tools, instructions: client.instructions(), beside };
         if let Some(file) = server.card_file.clone().filter(|_| known.as_ref() != Some(&card)) {
             let card = card.clone();
             let _ = tokio::task::spawn_blocking(move || file.write(&card)).await;
@@ -590,6 +626,7 @@ async fn serve(server: &Server, project: &Project, client: &Arc<Client>, ear: &S
         {
             let mut status = server.status();
             status.tools = server.tools_of(&card);
+            status.beside = card.beside.clone();
             status.phase = Phase::Ready;
             (status.told, status.told_slow, status.waited) = (false, false, false);
             status.connected_at = Some(now());
@@ -599,12 +636,43 @@ async fn serve(server: &Server, project: &Project, client: &Arc<Client>, ear: &S
         server.link.send_replace(Link::Open { client: client.clone(), tools });
         known = Some(card);
         project.changed();
+        server.log.written().await;
         tokio::time::sleep(LIST_AGAIN).await;
-        // Until its tools change; a server that went away is noticed soon.
-        while tokio::time::timeout(LOOK, ear.changed.notified()).await.is_err() {
+        // Until what it offers changes; a server that went away is noticed soon.
+        while tokio::time::timeout(LOOK, changed(server, client, ear, &mut listening)).await.is_err() {
             if client.is_over() {
                 return Trouble::Broken(client.epitaph());
             }
+            server.log.written().await;
+        }
+    }
+}
+
+/// The stream of changes of a server that tells them only when it is asked, and for which resources.
+#[derive(Default)]
+struct Listening {
+    stream: Option<rmcp::service::Subscription>,
+    uris: Vec<String>,
+    /// Whether it was asked already: one that ended is not asked again.
+    asked: bool,
+}
+
+/// Waits until what a server offers has changed.
+async fn changed(server: &Server, client: &Client, ear: &ServerListener, listening: &mut Listening) {
+    let uris = server.heard.uris();
+    if !listening.asked || listening.uris != uris {
+        (listening.asked, listening.uris) = (true, uris.clone());
+        listening.stream = client.listen(&uris).await;
+    }
+    let Some(stream) = &mut listening.stream else { return ear.changed.notified().await };
+    loop {
+        tokio::select! {
+            biased;
+            () = ear.changed.notified() => return,
+            goes_on = client.hear(stream) => if !goes_on {
+                listening.stream = None;
+                return ear.changed.notified().await;
+            },
         }
     }
 }

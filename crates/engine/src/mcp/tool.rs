@@ -1,9 +1,12 @@
 //! A server's tool as one of ours.
 
+use super::beside::link;
 use super::link::Link;
 use crate::long_text::{MAX_TEXT, cap};
+use crate::tool_search::said_of_all;
 use domain::ask::{Preview, Risk};
 use domain::content::{Json, Part};
+use domain::harmless;
 use domain::tool::ToolResult;
 use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, ResourceContents};
 use serde::{Deserialize, Serialize};
@@ -20,6 +23,8 @@ const MAX_NAME: usize = 64;
 const MAX_DESCRIPTION: usize = 2_000;
 /// Bytes of a schema; a larger one is left open.
 const MAX_SCHEMA: usize = 32 * 1024;
+/// Characters of a title that are kept.
+const MAX_TITLE: usize = 200;
 /// Most pictures of one result.
 const MAX_IMAGES: usize = 8;
 
@@ -31,6 +36,9 @@ const MAX_OWN_NAME: usize = 256;
 pub(crate) struct Offered {
     name: String,
     description: String,
+    /// What it calls itself for people, where that is something else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    title: Option<String>,
     schema: Value,
     says_read_only: bool,
     says_destructive: bool,
@@ -48,8 +56,11 @@ impl Offered {
         if schema.to_string().len() > MAX_SCHEMA || schema["type"] != "object" {
             schema = json!({"type": "object"});
         }
+        let title = tool.title.as_deref().or(hints.and_then(|hints| hints.title.as_deref()));
+        let title = title.filter(|title| !title.trim().is_empty() && *title != tool.name);
         Some(Offered {
             name: tool.name.to_string(),
+            title: title.map(|title| title.chars().take(MAX_TITLE).collect()),
             description: description.chars().take(MAX_DESCRIPTION).collect(),
             schema,
             says_read_only: hints.and_then(|hints| hints.read_only_hint) == Some(true),
@@ -60,8 +71,7 @@ impl Offered {
     /// The same with what its server says of all its tools, marked as the server's words. They stand here and nowhere else: a server's
     /// word has the weight of a tool's description, never that of an instruction.
     pub(super) fn said_by(self, server: &str, instructions: &str) -> Offered {
-        let about =
-            format!("{}\n\nThe server {server} says of all its tools: {instructions}", self.description);
+        let about = format!("{}{}{instructions}", self.description, said_of_all(server));
         Offered { description: about, ..self }
     }
 
@@ -82,6 +92,7 @@ pub(crate) struct RemoteTool {
     spec: Spec,
     /// Its name at the server.
     own_name: String,
+    title: Option<String>,
     says_destructive: bool,
     believed: bool,
     link: watch::Receiver<Link>,
@@ -96,10 +107,10 @@ impl RemoteTool {
         link: watch::Receiver<Link>,
         believed: bool,
     ) -> RemoteTool {
-        let Offered { name: own_name, description, schema, says_read_only, says_destructive } = tool;
+        let Offered { name: own_name, title, description, schema, says_read_only, says_destructive } = tool;
         let name = full_name(server, &own_name);
         let spec = Spec { name, description, schema, read_only: believed && says_read_only };
-        RemoteTool { server: server.to_owned(), spec, own_name, says_destructive, believed, link }
+        RemoteTool { server: server.to_owned(), spec, own_name, title, says_destructive, believed, link }
     }
 }
 
@@ -145,7 +156,10 @@ impl Tool for RemoteTool {
     }
 
     fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
-        let title = format!("{} of {}", self.own_name, self.server);
+        // In quotes that it cannot close: whatever it calls itself, its name and its server stand behind it.
+        let called =
+            self.title.as_deref().map(|title| format!("{}, ", harmless::quoted(title))).unwrap_or_default();
+        let title = format!("{called}{} of {}", self.own_name, self.server);
         let mut plan = Plan::reading(&self.spec.name, args, place, title);
         if self.spec.read_only {
             return Ok(plan);
@@ -218,7 +232,7 @@ fn result(answer: CallToolResult, outputs: &Path, id: &str) -> ToolResult {
                 ResourceContents::BlobResourceContents { uri, .. } => format!("[{uri}: bytes]"),
                 _ => "[something that cannot be shown]".to_owned(),
             }),
-            ContentBlock::ResourceLink(link) => texts.push(format!("[{}: {}]", link.name, link.uri)),
+            ContentBlock::ResourceLink(resource) => texts.push(link(&resource)),
             ContentBlock::Audio(_) => texts.push("[a sound]".to_owned()),
             _ => texts.push("[something that cannot be shown]".to_owned()),
         }

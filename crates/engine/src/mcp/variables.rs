@@ -1,5 +1,6 @@
 //! The variables that a server would get, in words: what may steer a program is told with its value, what looks like a secret is not. Pure.
 
+use domain::harmless::{as_word, in_ticks};
 use std::collections::BTreeMap;
 
 /// Words in a name that make its value a secret.
@@ -68,10 +69,10 @@ const MADE: usize = 20;
 /// What the variables set, in words; nothing where there are none.
 pub(super) fn words(variables: &BTreeMap<String, String>) -> String {
     let told = variables.iter().map(|(name, value)| match is_secret(name, value) {
-        true => format!("{name} (not shown: it may be a secret)"),
+        true => format!("{} (not shown: it may be a secret)", as_word(name)),
         // Whatever such a value looks like, a program obeys all of it.
-        false if steers(name) => format!("`{name}={value}`"),
-        false => format!("`{name}={}`", super::entry::without_login(value)),
+        false if steers(name) => in_ticks(&format!("{name}={value}")),
+        false => in_ticks(&format!("{name}={}", super::entry::without_login(value))),
     });
     let told: Vec<String> = told.collect();
     if told.is_empty() { String::new() } else { format!(", sets {}", told.join(", ")) }

@@ -192,6 +192,7 @@ impl Consultation {
             _ => plan.title.clone(),
         };
         let reasons = plan.assessment.reasons.join("; ");
+        let line = domain::harmless::marked_command(&line);
         let message = if reasons.is_empty() { line } else { format!("{line}\n\n{reasons}") };
         let kind = AskKind::Confirm {
             message,
@@ -215,12 +216,12 @@ impl Consultation {
     }
 }
 
-/// Nothing begins outside of the workspace.
+/// Nothing begins outside the project.
 fn begin_at(shell_context: &ShellContext, args: &mut Value, cwd: Option<String>) -> Result<(), Refusal> {
     let Some(cwd) = cwd else { return Ok(()) };
     let there = shell_context.place.resolve(&cwd).map_err(invalid)?;
     if !shell_context.place.inside(&there) {
-        let what = format!("{} lies outside of the workspace", path_text::write(&there));
+        let what = format!("{} lies outside the project", path_text::write(&there));
         return Err(Refusal::new(RefusalKind::Invalid, what).hint("name a folder in it"));
     }
     args["workdir"] = Value::from(cwd);

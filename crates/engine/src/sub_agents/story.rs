@@ -132,7 +132,7 @@ pub(crate) fn asked_in_parent(ask: Ask, agent: &str, (id, run): (AskId, RunId)) 
         AskKind::Text { secret: true, .. } => return None,
         kind => kind,
     };
-    let title = format!("Sub-agent {agent}: {}", ask.title);
+    let title = format!("Sub-agent {agent} asks: {}", ask.title);
     Some(Ask { id, run: Some(run), title, kind, deadline: ask.deadline })
 }
 
@@ -146,33 +146,32 @@ fn consent_as_choice(consent: &Consent) -> AskKind {
     let lasting = rule.map(|rule| {
         [
             choice(SESSION, "Allow for this session", Some(rule)),
-            choice(ALWAYS, "Always in this project", Some(rule)),
+            choice(ALWAYS, "Always allow in this project", Some(rule)),
         ]
     });
     let choices = std::iter::once(choice(ONCE, "Allow once", None))
         .chain(lasting.into_iter().flatten())
-        .chain([choice(DENY, "Deny", Some("it is told so, and goes on"))]);
+        .chain([choice(DENY, "Deny", Some("it is told that, and goes on"))]);
     let shown = match &consent.preview {
         Some(Preview::Text(text)) => text.clone(),
         Some(Preview::Command { line, .. }) => line.clone(),
         Some(Preview::Diff { path, text }) => format!("{path}\n{text}"),
         None => consent.args.as_str().to_owned(),
     };
-    // Each line is marked: whatever it says, it reads as what is asked about and not as our words.
-    let shown: String = harmless::visible(&shown).split('\n').map(|line| format!("\n  | {line}")).collect();
+    let shown = harmless::marked(&shown);
     let assessment = &consent.assessment;
-    let undo = if assessment.reversible { "" } else { "; cannot be undone" };
+    let undo = if assessment.reversible { "" } else { ", cannot be undone" };
     let reasons: String = assessment.reasons.iter().map(|reason| format!("\n- {reason}")).collect();
-    let message = format!("{}, risk {}{undo}{reasons}\n{shown}", consent.name, risk(assessment.risk));
+    let message = format!("{} risk{undo}{reasons}\n\n{shown}", risk(assessment.risk));
     AskKind::Choose { message, choices: choices.collect(), many: false }
 }
 
 fn risk(risk: Risk) -> &'static str {
     match risk {
-        Risk::Low => "low",
-        Risk::Medium => "medium",
-        Risk::High => "high",
-        Risk::Critical => "critical",
+        Risk::Low => "Low",
+        Risk::Medium => "Medium",
+        Risk::High => "High",
+        Risk::Critical => "Critical",
     }
 }
 

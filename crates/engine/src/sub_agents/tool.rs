@@ -1,9 +1,13 @@
 //! `task`: the model gives a task to a sub-agent. What it does is judged call by call; the call itself changes nothing.
 
+use super::{SubAgents, WORKTREE};
+use domain::ask::{Preview, Risk};
 use domain::harmless;
+use domain::path_text;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use tools::args::Args;
-use tools::{BoxFuture, Outcome, Plan, Port, Spec, Tool, ToolContext, ToolError};
+use tools::{BoxFuture, Deed, Outcome, Plan, Port, Spec, Tool, ToolContext, ToolError, digest};
 
 pub(crate) const NAME: &str = "task";
 /// The one that is meant where none is named.
@@ -18,6 +22,8 @@ pub(crate) struct Task {
     pub(crate) prompt: String,
     /// A few words for the person.
     pub(crate) title: String,
+    /// Whether it is to be done in a git worktree of its own.
+    pub(crate) apart: bool,
 }
 
 impl Task {
@@ -32,24 +38,36 @@ impl Task {
         let words = said.text_opt(&["title", "description"])?.unwrap_or(prompt);
         let seen = harmless::visible(words);
         let title = seen.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(MAX_TITLE).collect();
-        Ok(Task { agent: agent.trim().to_owned(), prompt: prompt.to_owned(), title })
+        let apart = said.text_opt(&["isolation"])?.is_some_and(|word| word == WORKTREE);
+        Ok(Task { agent: agent.trim().to_owned(), prompt: prompt.to_owned(), title, apart })
     }
 }
 
 /// The tool that gives a task to a sub-agent. The turn itself performs it.
-pub(crate) struct TaskTool;
+pub(crate) struct TaskTool(Arc<SubAgents>);
+
+impl TaskTool {
+    /// The tool where these can be given one: what a call does depends on who does it.
+    pub(crate) fn of(sub_agents: &Arc<SubAgents>) -> TaskTool {
+        TaskTool(sub_agents.clone())
+    }
+}
 
 impl Tool for TaskTool {
     fn spec(&self) -> Spec {
         Spec {
             name: NAME.to_owned(),
-            description: "Give a task to a sub-agent and get its last words: `explore` only looks, `general` has your tools. It knows \
-                          only `prompt`. Calls run side by side."
+            description: "Give a sub-agent a task and get its last words: `explore` only looks, `general` has your tools. It knows only \
+                          `prompt`."
                 .to_owned(),
             schema: json!({
                 "type": "object",
-                "properties": {"agent": {"type": "string"}, "prompt": {"type": "string"}},
-                "required": ["agent", "prompt"]
+                "properties": {
+                    "agent": {"type": "string"},
+                    "prompt": {"type": "string"},
+                    "isolation": {"enum": [WORKTREE]}
+                },
+                "required": ["prompt"]
             }),
             read_only: true,
         }
@@ -57,7 +75,26 @@ impl Tool for TaskTool {
 
     fn plan(&self, args: &Value, place: &ToolContext) -> Result<Plan, ToolError> {
         let task = Task::read(args)?;
-        Ok(Plan::reading(NAME, args, place, format!("{}: {}", task.agent, task.title)))
+        let mut plan = Plan::reading(NAME, args, place, format!("{}: {}", task.agent, task.title));
+        let Some(other) = self.0.named(&task.agent).and_then(|agent| agent.other.as_ref()) else {
+            return Ok(plan);
+        };
+        // It works by its own hands, so the call is what is decided on.
+        (plan.read_only, plan.deed) = (false, Deed::Other);
+        plan.raise(
+            Risk::Medium,
+            format!(
+                "{} is another program's agent: in the sandbox it changes files of this project unasked",
+                other.name
+            ),
+        );
+        // A yes is for this command at this file.
+        let file = (other.file.clone(), Some(other.typed.clone()));
+        plan.digest = digest::action(NAME, args, place.workdir(), &[file]);
+        let (typed, file) = (harmless::visible(&other.typed), path_text::write(&other.file));
+        plan.preview =
+            Some(Preview::Text(format!("{typed}\n({file})\n\n{}", harmless::visible(&task.prompt))));
+        Ok(plan)
     }
 
     fn run(&self, _: Plan, _: Port) -> BoxFuture<'static, Outcome> {
@@ -72,7 +109,7 @@ mod tests {
 
     #[test]
     fn what_every_request_carries_of_it_is_small() {
-        let spec = TaskTool.spec();
+        let spec = TaskTool(Arc::default()).spec();
         let size = spec.name.len() + spec.description.len() + spec.schema.to_string().len();
         assert!(size < 600, "{size}");
     }
@@ -81,7 +118,8 @@ mod tests {
     fn a_task_is_read_in_the_forms_that_models_write() {
         let task =
             Task::read(&json!({"subagent_type": "explore", "prompt": "find it", "description": "Find\nit"}));
-        let expected = Task { agent: "explore".into(), prompt: "find it".into(), title: "Find it".into() };
+        let expected =
+            Task { agent: "explore".into(), prompt: "find it".into(), title: "Find it".into(), apart: false };
         assert_eq!(task.unwrap(), expected);
         assert_eq!(Task::read(&json!({"prompt": "x"})).unwrap().agent, USUAL);
         assert!(Task::read(&json!({"agent": "explore"})).is_err());

@@ -7,6 +7,7 @@ use super::step::Call;
 use crate::hooks::{self, HookCall, HookEvent, HookVerdict, ListedHook, names_of};
 use domain::ask::{Answer, AskKind};
 use domain::event::Failure;
+use domain::harmless;
 use domain::path_text;
 use domain::signal::Level;
 use domain::tool::ToolOutcome;
@@ -14,6 +15,9 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::MutexGuard;
+use tools::checkpoint::{CallScope, Watched};
+use tools::steering::SteeringWatch;
 use tools::{Deed, Outcome, Plan};
 
 /// How often hooks may let a model go on that has nothing more to do, in one turn.
@@ -42,6 +46,13 @@ impl ToldHooks {
 struct HookRound {
     denied: Option<String>,
     added: Vec<String>,
+}
+
+/// What is known of the files before hooks run that may change them.
+struct HookFence<'a> {
+    alone: Option<MutexGuard<'a, ()>>,
+    watched: Option<Watched>,
+    steering: Option<SteeringWatch>,
 }
 
 impl Turn {
@@ -81,8 +92,8 @@ impl Turn {
     /// Whether the person agrees to these hooks of the project.
     async fn agrees_to(&self, waiting: &[ListedHook]) -> bool {
         let line = |one: &ListedHook| {
-            let compared = one.compared.as_ref().map(|words| format!("\n  {words}")).unwrap_or_default();
-            format!("{}{compared}", one.words())
+            let compared = one.compared.as_ref().map(|words| format!("\n{words}")).unwrap_or_default();
+            harmless::marked(&format!("{}{compared}", one.words()))
         };
         let what = waiting.iter().map(line).collect::<Vec<_>>().join("\n");
         let not_yet =
@@ -93,7 +104,7 @@ impl Turn {
         }
         let kind = AskKind::Confirm {
             message: format!(
-                "{what}\nThey run in the sandbox: they read what commands may read, write in the project and in temp, and have no \
+                "{what}\n\nThey run in the sandbox: they read what commands may read, write in the project and in temp, and have no \
                  network. They can deny what the agent does and add to what it reads; they allow nothing."
             ),
             yes: Some("Run them".to_owned()),
@@ -139,8 +150,12 @@ impl Turn {
             let about = [("tool_use_id", json!(call.id.to_string()))];
             let round =
                 self.hooks_of(HookEvent::PreToolUse, &names(plan), &[("tool_input", input)], &about).await;
-            if round.denied.is_some() {
-                return round.denied;
+            if let Some(why) = round.denied {
+                // On a screen it stands at the call.
+                if self.is_headless {
+                    self.notice(self.brief.leaf, HOOK, format!("A hook denied {}: {why}", plan.tool)).await;
+                }
+                return Some(why);
             }
             for text in round.added {
                 self.note(
@@ -205,7 +220,7 @@ impl Turn {
         input: &[(&str, Value)],
         about: &[(&str, Value)],
     ) -> HookRound {
-        let mut round = HookRound::default();
+        let (mut round, mut fence) = (HookRound::default(), None);
         for one in self.hooks.iter().filter(|one| one.hook.event == event) {
             let Some(name) = one.named(names) else { continue };
             let name = name.map(|name| ("tool_name", json!(name)));
@@ -216,21 +231,58 @@ impl Turn {
                 policy: self.grants.policy(),
                 about: members.map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>(),
             };
-            let verdict = tokio::select! {
-                biased;
-                () = self.cancel.cancelled() => return round,
-                verdict = hooks::run(one, &call, self.place.guard()) => verdict,
-            };
+            if fence.is_none() && self.writes(one) {
+                fence = Some(self.fence().await);
+            }
+            let Some(verdict) = hooks::run(one, &call, self.place.guard(), &self.cancel).await else { break };
             self.tell_of(one, &verdict).await;
             // What it says first: its command may be longer than there is room.
             let by = |text: String| format!("{text} (the hook {})", one.words());
             round.added.extend(verdict.adds.map(by));
             if let Some(why) = verdict.denies {
                 round.denied = Some(by(why));
-                return round;
+                break;
             }
         }
+        if let Some(fence) = fence {
+            self.lift(fence).await;
+        }
         round
+    }
+
+    /// Whether a hook is the project's and may change its files now.
+    fn writes(&self, one: &ListedHook) -> bool {
+        one.project.is_some() && hooks::may_write(self.grants.policy())
+    }
+
+    /// Whether hooks of the project run around calls and may change its files: then no two calls that do so run at once, since nobody could
+    /// tell who changed what.
+    pub(super) fn hooks_may_write(&self) -> bool {
+        self.hooks.iter().any(|one| one.hook.event.is_of_tools() && self.writes(one))
+    }
+
+    /// Before hooks run that may change files: what stands there is kept for undo, and what steers programs is looked at.
+    async fn fence(&self) -> HookFence<'_> {
+        let scope = CallScope::on_the_leash(&self.place);
+        let alone = self.changes_alone(Some(&scope)).await;
+        let watched = self.watch(Some(scope)).await;
+        let folders = self.place.root().map(Path::to_owned).into_iter().collect();
+        let steering = SteeringWatch::begin("A hook of this project".to_owned(), folders).await;
+        HookFence { alone, watched, steering }
+    }
+
+    /// After them, however they ended: puts back what steers programs, and writes down what else they changed.
+    async fn lift(&self, fence: HookFence<'_>) {
+        let HookFence { alone, watched, steering } = fence;
+        let told = match &steering {
+            Some(steering) => steering.over().await,
+            None => None,
+        };
+        self.watched(watched).await;
+        drop(alone);
+        if let Some(told) = told {
+            self.notice(self.brief.leaf, HOOK, told).await;
+        }
     }
 
     /// Tells the person what they would not see otherwise.

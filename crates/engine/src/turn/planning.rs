@@ -17,6 +17,7 @@ use tools::todo::{MAX_ITEMS, MAX_TEXT};
 /// What the person may choose.
 const BEGIN: &str = "begin";
 const EDIT: &str = "edit";
+const COMMENT: &str = "comment";
 const KEEP: &str = "keep";
 /// The question.
 const TITLE: &str = "Begin with this plan?";
@@ -24,6 +25,10 @@ const TITLE: &str = "Begin with this plan?";
 const AGREED: &str = "Begin with this plan.";
 /// The same of a plan that they have changed.
 const CHANGED: &str = "I changed the plan. Begin with this one:";
+/// What they say by commenting on it.
+const COMMENTED: &str = "My comments on the plan, each below the line that it is about:";
+/// Before each line of a plan that is commented on.
+const QUOTED: &str = "> ";
 
 impl Turn {
     /// The model has nothing more to say: where it wrote a plan in mode `plan`, the person is asked whether it begins.
@@ -51,6 +56,18 @@ impl Turn {
                         plan = text.trim().to_owned();
                     }
                 }
+                Some(COMMENT) => {
+                    let message =
+                        "Write below the lines that you mean. Lines that begin with > are the plan's.";
+                    let kind = AskKind::Edit { message: message.to_owned(), prefill: quoted(&plan) };
+                    if let PersonReply::Said(Answer::Entered(text)) =
+                        self.ask_about(("Comment on the plan".to_owned(), kind)).await
+                        && let Some(comments) = comments_in(&text)
+                    {
+                        // The mode stays: the next thing is another plan.
+                        return self.say_next(format!("{COMMENTED}\n\n{comments}")).await;
+                    }
+                }
                 _ => return,
             }
         }
@@ -70,6 +87,11 @@ impl Turn {
             self.port.emit(Body::Note(NoteEvent::PlanChanged { items })).await;
         }
         let text = if changed { format!("{CHANGED}\n\n{plan}") } else { AGREED.to_owned() };
+        self.say_next(text).await;
+    }
+
+    /// The person's word is the run's next input.
+    async fn say_next(&self, text: String) {
         let (item, kind) = (QueuedId::mint(&self.brief.ids), QueueKind::FollowUp);
         let added = QueueEvent::Added { item, kind, input: Input::text(text), by: None };
         self.port.emit_kept(Body::Queue(added)).await;
@@ -85,6 +107,11 @@ fn question(plan: &str, changed: bool, before: Policy) -> (String, AskKind) {
     let choices = vec![
         choice(BEGIN, "Begin", format!("the mode is {before} again")),
         choice(EDIT, "Edit the plan", "change its text, then you are asked again".to_owned()),
+        choice(
+            COMMENT,
+            "Comment on lines",
+            "write below the lines that you mean; another plan comes".to_owned(),
+        ),
         choice(KEEP, "Keep planning", "nothing begins; say what the plan misses".to_owned()),
     ];
     let message = match changed {
@@ -120,6 +147,35 @@ fn is_heading(line: &str) -> bool {
             .split_whitespace()
             .next()
             .is_some_and(|first| first.trim_end_matches(':').eq_ignore_ascii_case("plan"))
+}
+
+/// A plan as it is commented on: each line marked, so that it is told from what is written between them.
+fn quoted(plan: &str) -> String {
+    plan.lines().map(|line| format!("{QUOTED}{line}\n")).collect()
+}
+
+/// What was written between the lines, each piece below the line before it; nothing where nothing was.
+fn comments_in(text: &str) -> Option<String> {
+    let mut told = String::new();
+    let mut about: Option<&str> = None;
+    let mut pieces = 0;
+    for line in text.lines() {
+        if line.starts_with(QUOTED.trim_end()) {
+            about = Some(line);
+            continue;
+        }
+        if line.trim().is_empty() {
+            continue;
+        }
+        if let Some(quoted) = about.take() {
+            let gap = if pieces == 0 { "" } else { "\n" };
+            told.push_str(&format!("{gap}{quoted}\n\n"));
+        }
+        told.push_str(line.trim_end());
+        told.push('\n');
+        pieces += 1;
+    }
+    (pieces > 0).then(|| told.trim_end().to_owned())
 }
 
 /// The steps of a plan: the items of its lists that are not inside another item.
@@ -161,6 +217,17 @@ mod tests {
         ] {
             assert_eq!(plan_in(said), plan, "{said:?}");
         }
+    }
+
+    #[test]
+    fn comments_stand_below_the_lines_that_they_are_about() {
+        let plan = "# Plan\n1. a\n2. b";
+        assert_eq!(quoted(plan), "> # Plan\n> 1. a\n> 2. b\n");
+        let text = "> # Plan\n> 1. a\nnot a, c\n\nsince d\n> 2. b\nwhy?\n";
+        let told = "> 1. a\n\nnot a, c\nsince d\n\n> 2. b\n\nwhy?";
+        assert_eq!(comments_in(text).as_deref(), Some(told));
+        assert_eq!(comments_in("all of it\n> # Plan").as_deref(), Some("all of it"));
+        assert_eq!(comments_in(&quoted(plan)), None);
     }
 
     #[test]

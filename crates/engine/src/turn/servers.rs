@@ -1,9 +1,10 @@
 //! MCP servers in a turn: started, waited for, and what the person is told and asked about them.
 
 use super::Turn;
-use crate::mcp::{self, Listed, Project, Site, Starting};
+use crate::mcp::{self, Listed, Logins, Project, Site, Starting};
 use domain::ask::{Answer, Ask, AskKind, Closing};
 use domain::event::{AskEvent, Body};
+use domain::harmless::marked;
 use domain::ids::AskId;
 use domain::signal::Level;
 use std::sync::Arc;
@@ -98,7 +99,7 @@ impl Turn {
         let (open, plain): (Vec<Listed>, Vec<Listed>) =
             project.unasked().into_iter().partition(|listed| project.is_open(listed));
         let new = open.iter().chain(&plain).filter(|listed| !listed.approved);
-        let lines = new.map(|one| format!("{}: {}", one.entry.name, one.entry.words()));
+        let lines = new.map(|one| marked(&format!("{}: {}", one.entry.name, one.entry.words())));
         let what = lines.collect::<Vec<_>>().join("\n");
         let not_yet = (!what.is_empty()).then(|| {
             format!(
@@ -113,7 +114,7 @@ impl Turn {
         }
         let mut unheard = false;
         if !plain.is_empty() {
-            match self.ask_about(plain_question(&plain)).await {
+            match self.ask_about(plain_question(&plain, &Logins::in_data(&self.data))).await {
                 PersonReply::Said(Answer::Confirmed(true)) => {
                     project = self.keep(project, move |project| project.approve(&plain)).await;
                 }
@@ -190,15 +191,18 @@ pub(super) enum PersonReply {
 }
 
 /// The question about servers that no leash holds: those behind a URL, and all where there is no sandbox.
-fn plain_question(waiting: &[Listed]) -> (String, AskKind) {
-    let compared =
-        |one: &Listed| one.compared.as_ref().map(|words| format!("\n  {words}")).unwrap_or_default();
+fn plain_question(waiting: &[Listed], logins: &Logins) -> (String, AskKind) {
+    let more = |one: &Listed| {
+        let sent = if logins.has(&one.entry, one.from_project) { mcp::SENT } else { "" };
+        let compared = one.compared.as_ref().map(|words| format!("\n{words}")).unwrap_or_default();
+        format!("{sent}{compared}")
+    };
     let lines =
-        waiting.iter().map(|one| format!("{}: {}{}", one.entry.name, one.entry.words(), compared(one)));
+        waiting.iter().map(|one| marked(&format!("{}: {}{}", one.entry.name, one.entry.words(), more(one))));
     let what = lines.collect::<Vec<_>>().join("\n");
     let bare = waiting.iter().any(|one| !one.is_behind_a_url());
     let means =
-        if bare { "\nThere is no sandbox on this machine: they may do whatever you may." } else { "" };
+        if bare { "\n\nThere is no sandbox on this machine: they may do whatever you may." } else { "" };
     let kind = AskKind::Confirm {
         message: format!("{what}{means}"),
         yes: Some("Start them".to_owned()),

@@ -5,18 +5,23 @@
 //! one; it has no tool and no right that its parent has not; nothing of it starts whose start is not written down, and nothing after a
 //! cancel, which the hub says.
 
+use super::apart::Apart;
 use super::{ASK, Denials, Repeats, Turn, Waits};
 use crate::cache_meter::CacheMeter;
+use crate::delegation::Delegation;
 use crate::mcp::Project;
 use crate::offered::{OpenCalls, Performed, bounded};
 use crate::port::{Port, REPORTS, Reported};
 use crate::seat::OpenAsks;
-use crate::sub_agents::{Story, SubAgent, Task, answer_of, asked_in_parent, closed_in_parent};
+use crate::sub_agents::{
+    Story, SubAgent, Task, Transcript, answer_of, asked_in_parent, closed_in_parent, write_transcript,
+};
 use domain::ask::{Ask, AskKind, Closing};
 use domain::command::PromptOptions;
 use domain::content::{Input, Json, Role, TextKind, Usage};
 use domain::event::{AskEvent, Body, Cause, Failure, Finish, MessageEvent, NoteEvent, RunEvent, ToolEvent};
 use domain::ids::{AskId, Ids, MessageId, Millis, RunId, StepId, ToolRunId, TurnId};
+use domain::path_text;
 use domain::port::{Kept, Report, TurnBrief, TurnEnd};
 use domain::session::ModelRef;
 use domain::signal::{Level, Signal, UiContext};
@@ -38,6 +43,8 @@ const MAX_ROUNDS: usize = 100;
 const STOP_GRACE: Duration = Duration::from_millis(250);
 /// The plan on the panel is the parent's.
 const TODO: &str = "todo";
+/// Before the place of what it said and read.
+const ALL_OF_IT: &str = "all that it says and reads: ";
 const BROKE: &str = "The sub-agent broke down; do it yourself, or give the task in smaller pieces.";
 
 /// What the step under way cost, with what sub-agents in it cost.
@@ -74,12 +81,14 @@ struct Standing {
 }
 
 /// One sub-agent as its parent sees it.
-struct SubRun<'a> {
-    id: ToolRunId,
+pub(super) struct SubRun<'a> {
+    pub(super) id: ToolRunId,
     agent: &'a SubAgent,
-    asked: OpenAsks,
+    /// Its questions, by its own ids.
+    pub(super) asked: OpenAsks,
     standing: Standing,
-    story: Story,
+    pub(super) story: Story,
+    transcript: Option<Transcript>,
 }
 
 impl Turn {
@@ -137,16 +146,26 @@ impl Turn {
         if let Some(text) = agent.notice.clone().filter(|text| self.told_hooks.is_first(text.clone())) {
             self.note(Level::Info, self.brief.leaf, "sub_agent", text).await;
         }
+        if let Some(other) = &agent.other {
+            return self.run_other(id, plan, (agent, other), task).await;
+        }
         let _room = tokio::select! {
             biased;
             () = self.cancel.cancelled() => return Outcome::cancelled(),
             room = self.sub_agents_room.acquire() => room,
         };
+        let apart = match task.apart || agent.apart {
+            true => match self.go_apart(id).await {
+                Ok(apart) => Some(apart),
+                Err(refused) => return refused,
+            },
+            false => None,
+        };
         let model = self.model_of(agent).await;
         let (reports, mut told) = mpsc::channel(REPORTS);
-        let asked = OpenAsks::default();
-        let child = self.child(agent, &task, model, (reports, asked.clone()));
-        let mut sub = SubRun { id, agent, asked, standing: Standing::default(), story: Story::default() };
+        let mut sub = SubRun::of(id, agent);
+        let child = self.child(agent, &task, model, (reports, sub.asked.clone()), apart.as_ref());
+        self.begin_transcript(&mut sub, &task.prompt).await;
         // On a task of its own, so that a defect ends the sub-agent and not the turn.
         let mut running = JoinSet::new();
         running.spawn(child.at_work());
@@ -159,7 +178,7 @@ impl Turn {
             tokio::select! {
                 biased;
                 Some(report) = told.recv() => self.retell(report, &mut sub).await,
-                Some(ended) = sub.standing.ends.join_next() => sub.answered(ended.ok()),
+                Some(over) = sub.next_answer() => sub.answered(over),
                 ended = running.join_next() => break ended.and_then(Result::ok),
                 () = &mut stopped => break Some(TurnEnd::Cancelled),
             }
@@ -169,7 +188,37 @@ impl Turn {
         }
         self.withdraw(&mut sub).await;
         self.tell(id, Some(sub.story.status())).await;
-        self.outcome_of(&sub, end, plan)
+        let left = match apart {
+            Some(apart) => {
+                apart.place.jobs().end().await;
+                self.come_back(apart.tree).await
+            }
+            None => None,
+        };
+        self.outcome_of(&mut sub, end, plan, left).await
+    }
+
+    /// Begins to keep what it says and reads, and tells where, unless nothing is to be kept.
+    pub(super) async fn begin_transcript(&self, sub: &mut SubRun<'_>, task: &str) {
+        if !self.keeps_transcripts {
+            return;
+        }
+        sub.transcript = Some(Transcript::begin(self.place.outputs(), sub.id, &sub.agent.name, task));
+        self.write_down(sub).await;
+        if let Some(transcript) = &sub.transcript {
+            let line = sub.story.line(&format!("{ALL_OF_IT}{}", path_text::write(transcript.file())));
+            self.tell(sub.id, line).await;
+        }
+    }
+
+    /// Writes down what was heard since; what cannot be written is not kept, and costs nothing else.
+    async fn write_down(&self, sub: &mut SubRun<'_>) {
+        let Some(transcript) = &mut sub.transcript else { return };
+        let (file, text, begins) = transcript.take();
+        let written = tokio::task::spawn_blocking(move || write_transcript(&file, &text, begins)).await;
+        if !matches!(written, Ok(Ok(()))) {
+            sub.transcript = None;
+        }
     }
 
     /// Does a sub-agent's turn. Its type is said, for it may stand in a turn's own.
@@ -178,7 +227,19 @@ impl Turn {
     }
 
     /// What the parent's model reads.
-    fn outcome_of(&self, sub: &SubRun<'_>, end: Option<TurnEnd>, plan: &Plan) -> Outcome {
+    /// `left`: where its work is that is not in the workspace.
+    pub(super) async fn outcome_of(
+        &self,
+        sub: &mut SubRun<'_>,
+        end: Option<TurnEnd>,
+        plan: &Plan,
+        left: Option<String>,
+    ) -> Outcome {
+        self.write_down(sub).await;
+        if let Some(left) = &left {
+            let line = sub.story.line(left);
+            self.tell(sub.id, line).await;
+        }
         let words = sub.story.last_words();
         let (failed, text) = match end {
             Some(TurnEnd::Cancelled) => return Outcome::cancelled(),
@@ -187,6 +248,10 @@ impl Turn {
             Some(TurnEnd::Failed(failure)) if words.is_empty() => (true, failure.message),
             Some(TurnEnd::Failed(failure)) => (true, format!("{}\nIt said last:\n{words}", failure.message)),
             None => (true, BROKE.to_owned()),
+        };
+        let text = match left {
+            Some(left) => format!("{text}\n\n[{left}]"),
+            None => text,
         };
         let json = Some(Json::verbatim(sub.story.figures(&sub.agent.name).to_string()));
         let result = ToolResult { json, ..ToolResult::text(text) };
@@ -224,6 +289,7 @@ impl Turn {
         task: &Task,
         model: Option<ModelRef>,
         (reports, asked): (mpsc::Sender<Reported>, OpenAsks),
+        apart: Option<&Apart>,
     ) -> Turn {
         let grants = if agent.only_looks { self.grants.only_looking() } else { self.grants.clone() };
         let (session, run) = (self.port.session.clone(), self.brief.run);
@@ -231,12 +297,13 @@ impl Turn {
         Turn {
             models: self.models.clone(),
             toolbox: self.toolbox.clone(),
-            place: self.place.clone(),
-            brief: self.brief_of(agent, &task.prompt, model, grants.policy()),
+            place: apart.map_or_else(|| self.place.clone(), |apart| apart.place.clone()),
+            brief: self.brief_of(agent, &task.prompt, model, grants.policy(), apart),
             grants,
             asked,
             calls: OpenCalls::default(),
-            ledger: self.ledger.clone(),
+            // What is done apart is git's to keep.
+            ledger: self.ledger.clone().filter(|_| apart.is_none()),
             unkept: self.unkept.clone(),
             unkept_told: self.unkept_told.clone(),
             steered: self.steered.clone(),
@@ -250,22 +317,27 @@ impl Turn {
             budget: self.budget,
             tally: self.tally.clone(),
             step_bill: StepBill::default(),
-            changing: self.changing.clone(),
+            changing: if apart.is_some() { Arc::default() } else { self.changing.clone() },
             sub_agents_room: self.sub_agents_room.clone(),
             sub_agents: Arc::default(),
             sub_agent: Some(agent.clone()),
-            project: self.project.clone(),
+            delegation: Delegation::default(),
+            allow: Vec::new(),
+            // Servers stand in the session's folder.
+            project: self.project.clone().filter(|_| apart.is_none()),
             denials: Denials::default(),
             repeats: Repeats::default(),
             servers: self.servers.clone(),
+            server_notes: self.server_notes.clone(),
             is_headless: self.is_headless,
             servers_within: self.servers_within,
             answer_schema: None,
-            look: self.look.clone(),
+            look: apart.map_or_else(|| self.look.clone(), |apart| apart.look.clone()),
             data: self.data.clone(),
             hooks: self.hooks.clone(),
             told_hooks: self.told_hooks.clone(),
             told_menu: self.told_menu.clone(),
+            keeps_transcripts: false,
         }
     }
 
@@ -276,6 +348,7 @@ impl Turn {
         prompt: &str,
         model: Option<ModelRef>,
         policy: domain::session::Policy,
+        apart: Option<&Apart>,
     ) -> TurnBrief {
         let ids = Ids::default();
         let (turn, state) = conversation(&ids, prompt);
@@ -295,12 +368,12 @@ impl Turn {
             run: parent.run,
             turn,
             ids,
-            context: state.context_path().into_iter().cloned().collect(),
+            context: state.context_path().into_iter().cloned().map(Arc::new).collect(),
             tools: Vec::new(),
             input: Input::text(prompt),
             options: PromptOptions { offers: Vec::new(), ..parent.options.clone() },
-            cwd: parent.cwd.clone(),
-            project: parent.project.clone(),
+            cwd: apart.map_or_else(|| parent.cwd.clone(), |apart| path_text::write(apart.place.workdir())),
+            project: apart.map_or_else(|| parent.project.clone(), |apart| path_text::write(&apart.tree.path)),
             model,
             effort: parent.effort,
             budget: parent.budget,
@@ -335,8 +408,12 @@ impl Turn {
         }
     }
 
-    async fn retell_body(&self, body: Body, sub: &mut SubRun<'_>) -> Kept {
+    /// The same of one thing that happened there; whether it may go on from it.
+    pub(super) async fn retell_body(&self, body: Body, sub: &mut SubRun<'_>) -> Kept {
         let id = sub.id;
+        if sub.transcript.as_mut().is_some_and(|transcript| transcript.hears(&body)) {
+            self.write_down(sub).await;
+        }
         match body {
             Body::Message(MessageEvent::Started { role: Role::Assistant, .. }) => sub.story.speaks(),
             Body::Message(MessageEvent::Delta { kind: TextKind::Text, text, .. }) => sub.story.says(&text),
@@ -408,7 +485,7 @@ impl Turn {
     }
 
     /// Takes back what a sub-agent left open.
-    async fn withdraw(&self, sub: &mut SubRun<'_>) {
+    pub(super) async fn withdraw(&self, sub: &mut SubRun<'_>) {
         for (ask, _) in std::mem::take(&mut sub.standing.open).into_values() {
             if !self.cancel.is_cancelled() {
                 let closing = Closing::Withdrawn;
@@ -418,9 +495,20 @@ impl Turn {
     }
 }
 
-impl SubRun<'_> {
+impl<'a> SubRun<'a> {
+    /// One of which nothing was heard yet.
+    pub(super) fn of(id: ToolRunId, agent: &'a SubAgent) -> SubRun<'a> {
+        let (asked, standing, story) = (OpenAsks::default(), Standing::default(), Story::default());
+        SubRun { id, agent, asked, standing, story, transcript: None }
+    }
+
+    /// A question of it that is over here; nothing where none is open.
+    pub(super) async fn next_answer(&mut self) -> Option<Option<(AskId, Closing)>> {
+        self.standing.ends.join_next().await.map(Result::ok)
+    }
+
     /// A question of it is over here.
-    fn answered(&mut self, ended: Option<(AskId, Closing)>) {
+    pub(super) fn answered(&mut self, ended: Option<(AskId, Closing)>) {
         if let Some((theirs, closing)) = ended
             && let Some((_, kind)) = self.standing.open.remove(&theirs)
         {

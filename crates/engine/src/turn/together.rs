@@ -97,7 +97,8 @@ impl Turn {
 
     /// Whether a call may be one of a group.
     fn joins(&self, call: &Call, planned: &CallPlan) -> bool {
-        matches!(planned, CallPlan::Ready(_, plan, _) if self.runs_unasked(call, plan))
+        let CallPlan::Ready(_, plan, _) = planned else { return false };
+        self.runs_unasked(call, plan) && !(CallScope::of(plan).is_some() && self.hooks_may_write())
     }
 
     async fn run_together(&self, group: CallGroup<'_>, done: &mut CallOutcomes) {

@@ -22,7 +22,7 @@ use domain::signal::{Signal, UiContext};
 use domain::state::{EntryKind, State};
 use domain::tool::{Progress, ToolResult, ToolRun};
 use domain::ui_files::{FileAnswer, FileRequest, UiFiles};
-use engine::{Agent, Config, ModelSource, ORDERS, REPORTS, Reported, Setup};
+use engine::{Agent, Config, Delegation, ModelSource, ORDERS, REPORTS, Reported, Setup};
 use models::scripted::Scripted;
 use models::{Model, ModelInfo, Price};
 use std::collections::BTreeMap;
@@ -71,6 +71,7 @@ pub(crate) struct Plan {
     pub(crate) guard: Option<Guard>,
     pub(crate) allow: Vec<Allowance>,
     pub(crate) vault: Option<Arc<dyn Vault>>,
+    pub(crate) delegation: Delegation,
 }
 
 impl Plan {
@@ -87,6 +88,7 @@ impl Plan {
             guard: None,
             allow: Vec::new(),
             vault: Some(Arc::new(MemoryVault::default())),
+            delegation: Delegation::default(),
         }
     }
 
@@ -217,6 +219,7 @@ impl Bench {
             config: plan.config,
             allow: plan.allow,
             vault: plan.vault,
+            delegation: plan.delegation,
             menu: AgentMenu::default(),
         };
         let agent = tokio::spawn(Agent::new(setup, reports).run(ordered));
@@ -342,7 +345,7 @@ impl Bench {
     }
 
     fn brief(&self, run: RunId, turn: TurnId, input: Input, resume: Option<Resume>) -> TurnBrief {
-        let context: Vec<_> = self.state.context_path().into_iter().cloned().collect();
+        let context: Vec<_> = self.state.context_path().into_iter().cloned().map(Arc::new).collect();
         TurnBrief {
             session: self.session.clone(),
             run,
@@ -387,12 +390,12 @@ impl Bench {
         }
     }
 
-    fn tools_of(&self, context: &[domain::state::Entry]) -> Vec<ToolRun> {
+    fn tools_of(&self, context: &[Arc<domain::state::Entry>]) -> Vec<Arc<ToolRun>> {
         let messages = context.iter().filter_map(|entry| match &entry.kind {
             EntryKind::Message(message) => Some(message),
             _ => None,
         });
-        messages.flat_map(|m| m.tools()).filter_map(|id| self.state.tool(id).cloned()).collect()
+        messages.flat_map(|m| m.tools()).filter_map(|id| self.state.tools.get(&id).cloned()).collect()
     }
 
     pub(crate) async fn order(&mut self, order: Order) {
@@ -603,10 +606,11 @@ impl Bench {
     }
 
     /// The same, and waits until the agent is over.
-    pub(crate) async fn end(self) {
-        let Bench { orders, reports, agent, .. } = self;
+    pub(crate) async fn end(self) -> tempfile::TempDir {
+        let Bench { orders, reports, agent, dir, .. } = self;
         drop((orders, reports));
         agent.await.unwrap();
+        dir
     }
 
     /// A whole run.
@@ -635,7 +639,7 @@ impl Bench {
 
     /// Asks and does not wait for the answer.
     pub(crate) async fn begin_consult(&mut self, command: Command) {
-        let context: Vec<_> = self.state.context_path().into_iter().cloned().collect();
+        let context: Vec<_> = self.state.context_path().into_iter().cloned().map(Arc::new).collect();
         let grounds = Grounds {
             ids: self.ids.clone(),
             cwd: self.state.settings.cwd.clone(),

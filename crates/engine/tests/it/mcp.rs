@@ -28,7 +28,15 @@ pub(crate) fn child(mode: &str) -> Value {
 /// A server of the person's, who said nothing of what it may reach.
 pub(crate) fn own(entry: &engine::mcp::Entry) -> engine::mcp::Listed {
     let (entry, reach) = (entry.clone(), None);
-    engine::mcp::Listed { entry, from_project: false, from_ui: false, approved: true, reach, compared: None }
+    engine::mcp::Listed {
+        entry,
+        from_project: false,
+        folder: None,
+        from_ui: false,
+        approved: true,
+        reach,
+        compared: None,
+    }
 }
 
 /// The person said that these servers of theirs may reach nothing beside their caches.

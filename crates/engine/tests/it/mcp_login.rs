@@ -142,6 +142,8 @@ const HOSTILE: &[(Wrong, &str, [usize; 2])] = &[
     (Wrong::Huge, "larger than", [0, 0]),
     (Wrong::Loop, "redirects more than", [0, 0]),
     (Wrong::Elsewhere, "redirects to another host", [0, 0]),
+    (Wrong::Foreign, "No login is begun", [0, 0]),
+    (Wrong::ForeignNamed, "the answer is of nobody", [1, 0]),
     (Wrong::Mixed, "the answer is of https://evil.example.org", [1, 0]),
     (Wrong::Token, "no header can carry", [1, 1]),
     (Wrong::Redirected, "not followed", [1, 1]),
@@ -200,12 +202,32 @@ async fn a_browser_that_brings_what_is_not_ours_changes_nothing() {
 }
 
 #[tokio::test]
+async fn who_only_holds_connections_open_does_not_keep_the_browser_waiting() {
+    let town = Town::open(Wrong::Nothing).await;
+    let dir = tempfile::tempdir().unwrap();
+    let login = browser(&json!({"url": town.server()}), dir.path()).await;
+    let address = reqwest::Url::parse(login.address()).unwrap();
+    let back = address.query_pairs().find(|(key, _)| key == "redirect_uri").unwrap().1.into_owned();
+    let back = reqwest::Url::parse(&back).unwrap();
+    let mut idle = Vec::new();
+    for _ in 0..12 {
+        idle.push(tokio::net::TcpStream::connect(("127.0.0.1", back.port().unwrap())).await.unwrap());
+    }
+    let address = login.address().to_owned();
+    let start = std::time::Instant::now();
+    let (code, status) = tokio::join!(login.wait(), browse(&address));
+    assert_eq!((code.unwrap().as_str(), status), ("code-1", 200));
+    // One after the other they would have been heard out for a minute.
+    assert!(start.elapsed() < std::time::Duration::from_secs(30), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
 async fn a_server_on_this_machine_alone_may_name_places_on_it() {
     // A far server that names an address of this machine is refused before anything is asked there: see the tables of `address`.
     let town = Town::open(Wrong::Nothing).await;
     let dir = tempfile::tempdir().unwrap();
     let login = browser(&json!({"url": town.server()}), dir.path()).await;
-    assert_eq!((login.issuer(), login.scope().as_deref()), (town.base.clone(), Some("read")));
+    assert_eq!((login.place(), login.scope().as_deref()), (town.base.clone(), Some("read")));
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = port.local_addr().unwrap().port();
     let entry = json!({"url": town.server(), "oauth": {"clientId": "mine", "callbackPort": taken}});

@@ -31,6 +31,10 @@ pub(crate) enum Wrong {
     Loop,
     /// The description is at another host.
     Elsewhere,
+    /// The page for the person is that of somebody else.
+    Foreign,
+    /// The same, with the promise that its answers say of whom they are, which those of the other do not.
+    ForeignNamed,
     /// The browser comes back from another authorization server.
     Mixed,
     /// The answer to the code is no token that can be sent.
@@ -156,7 +160,14 @@ impl Town {
             "/.well-known/oauth-authorization-server" => {
                 let mut said = json!({
                     "issuer": if self.wrong == Wrong::Issuer { "https://evil.example.org" } else { base },
-                    "authorization_endpoint": format!("{base}/authorize"),
+                    "authorization_endpoint": match self.wrong {
+                        // The same place by a name that is another origin.
+                        Wrong::Foreign | Wrong::ForeignNamed => {
+                            format!("{}/authorize", base.replace("127.0.0.1", "localhost"))
+                        }
+                        _ => format!("{base}/authorize"),
+                    },
+                    "authorization_response_iss_parameter_supported": self.wrong == Wrong::ForeignNamed,
                     "token_endpoint": match self.wrong {
                         Wrong::PlainToken => "http://auth.example.org/token".to_owned(),
                         _ => format!("{base}/token"),

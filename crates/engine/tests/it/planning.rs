@@ -105,3 +105,23 @@ async fn the_question_says_which_mode_is_on_again() {
     assert_eq!(bench.finish().await, TurnEnd::Done);
     assert_eq!(bench.state.settings.policy, Policy::Plan);
 }
+
+#[tokio::test]
+async fn comments_on_lines_are_the_next_thing_that_the_model_hears_and_nothing_begins() {
+    let mut bench = planning(PLANNED).await;
+    bench.prompt("move it").await;
+    bench.until(|body| matches!(body, Body::Ask(AskEvent::Opened(_)))).await;
+    let ask = bench.state.asks[0].id;
+    bench.close(ask, chosen("comment")).await;
+    bench.until(|body| matches!(body, Body::Ask(AskEvent::Opened(_)))).await;
+    let AskKind::Edit { prefill, .. } = bench.state.asks[0].kind.clone() else { panic!() };
+    assert!(prefill.lines().count() > 1 && prefill.lines().all(|line| line.starts_with('>')), "{prefill}");
+    let first = prefill.lines().next().unwrap().to_owned();
+    let written = prefill.replacen('\n', "\nname the files\n", 1);
+    let ask = bench.state.asks[0].id;
+    bench.close(ask, answered(Answer::Entered(written))).await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    let next = bench.state.queues.follow_up[0].input.text.clone();
+    assert!(next.ends_with(&format!("{first}\n\nname the files")), "{next}");
+    assert_eq!((bench.state.settings.policy, bench.state.plan.len()), (Policy::Plan, 0));
+}

@@ -216,12 +216,12 @@ async fn what_it_asks_is_asked_in_the_parent_under_its_name() {
         });
         let asked = asked.unwrap();
         assert!(
-            asked.title.starts_with("Sub-agent general: ") && asked.title.contains('x'),
+            asked.title.starts_with("Sub-agent general asks: ") && asked.title.contains('x'),
             "{}",
             asked.title
         );
         let AskKind::Choose { message, .. } = &asked.kind else { panic!("{asked:?}") };
-        assert!(message.contains("| +new") && message.contains("risk medium"), "{message}");
+        assert!(message.contains("| +new") && message.contains("Medium risk"), "{message}");
         if !there {
             let told: String = cast.subs()[1].messages.iter().map(ChatMessage::text).collect();
             assert!(told.contains("denied"), "{told}");

@@ -23,6 +23,9 @@ const MAX_ENTRIES: usize = 20_000;
 const MAX_SESSIONS: usize = 20;
 /// Places that a search looks for a piece of text in; of one session the newest is told.
 const MAX_HITS: usize = 200;
+/// Bytes at the end of a log that are told, and lines.
+const MAX_LOG: u64 = 64 * 1024;
+const MAX_LOG_LINES: usize = 300;
 /// Models that are told.
 const MAX_MODELS: usize = 500;
 /// How long it counts which models there are: their providers are asked.
@@ -90,6 +93,35 @@ pub(super) async fn start(folder: &StartFolder, models: &KnownModels, agents: Ag
     // Their programs are looked for on the disk.
     let agents = tokio::task::spawn_blocking(agents).await.unwrap_or_default();
     json!({"cwd": folder, "agent": "Parlor", "models": names, "model": usual, "agents": agents})
+}
+
+/// The end of a log, line by line.
+pub(super) async fn log(file: Option<PathBuf>) -> Result<Value, String> {
+    let Some(file) = file else {
+        return Err(
+            "nothing of this system keeps a log of this session: it is not open in a room of the server"
+                .to_owned(),
+        );
+    };
+    let read = tokio::task::spawn_blocking(move || end_of(&file)).await;
+    let lines = read.map_err(|_| NO_LOG.to_owned())?.map_err(|why| format!("{NO_LOG}: {why}"))?;
+    Ok(json!({ "lines": lines }))
+}
+
+const NO_LOG: &str = "the log could not be read";
+
+fn end_of(file: &Path) -> std::io::Result<Vec<String>> {
+    use std::io::{Read as _, Seek as _, SeekFrom};
+    let mut file = std::fs::File::open(file)?;
+    let cut = file.metadata()?.len().saturating_sub(MAX_LOG);
+    file.seek(SeekFrom::Start(cut))?;
+    let mut bytes = Vec::new();
+    file.take(MAX_LOG).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    // The first line of an end is a part of one.
+    let mut lines: Vec<&str> = text.lines().skip(usize::from(cut > 0)).collect();
+    let lines = lines.split_off(lines.len().saturating_sub(MAX_LOG_LINES));
+    Ok(lines.into_iter().map(domain::harmless::in_line).collect())
 }
 
 /// Folders whose path begins like this one; `~` is the person's home. Those that are hidden are for who types their dot.
@@ -182,6 +214,21 @@ mod tests {
         assert_eq!(found(&format!("{root}/.")), named(&[".hidden"]));
         assert!(found("relative").is_empty() && found(&format!("{root}/not/there/")).is_empty());
         assert!(found("~other/").is_empty(), "another person's home is not ours");
+    }
+
+    #[tokio::test]
+    async fn of_a_log_the_end_is_told_harmless_and_bounded() {
+        assert!(log(None).await.unwrap_err().contains("not open in a room"));
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("room.log");
+        assert!(log(Some(file.clone())).await.unwrap_err().contains("could not be read"));
+        std::fs::write(&file, b"stderr: \x1b[31mred\xff\nlast\n").unwrap();
+        let told = log(Some(file.clone())).await.unwrap();
+        let lines: Vec<&str> = told["lines"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        assert!(lines.len() == 2 && lines[1] == "last" && !lines[0].contains('\u{1b}'), "{told}");
+        std::fs::write(&file, "a line\n".repeat(99_999)).unwrap();
+        let told = log(Some(file)).await.unwrap();
+        assert_eq!(told["lines"].as_array().unwrap().len(), MAX_LOG_LINES);
     }
 
     #[test]

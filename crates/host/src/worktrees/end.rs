@@ -95,7 +95,7 @@ pub async fn remove(git: &Git, tree: &Worktree, discard: bool) -> anyhow::Result
 }
 
 /// Takes away folder and branch. Whoever calls this has counted what is lost; of copies that are as they were git is told not to mind.
-fn drop_tree(main: &Git, tree: &Worktree) -> anyhow::Result<()> {
+pub(super) fn drop_tree(main: &Git, tree: &Worktree) -> anyhow::Result<()> {
     main.remove(&tree.path, true)?;
     main.delete_branch(&tree.branch())
 }

@@ -299,7 +299,9 @@ impl Core {
             CoreInput::CannotAnswer { ui, session, .. } => {
                 Concerns { ui: Some(*ui), sessions: vec![self.here(session)] }
             }
-            CoreInput::VisitForgotten { session } => Concerns { ui: None, sessions: vec![session.clone()] },
+            CoreInput::VisitForgotten { session } | CoreInput::LeaseForgotten { session } => {
+                Concerns { ui: None, sessions: vec![session.clone()] }
+            }
             CoreInput::Told { session, .. } => Concerns { ui: None, sessions: vec![self.here(session)] },
             CoreInput::Arrived { .. }
             | CoreInput::Apart { .. }
@@ -316,6 +318,7 @@ impl Core {
             | CoreInput::Named { .. }
             | CoreInput::Answered { .. }
             | CoreInput::Deleted { .. }
+            | CoreInput::LeaseLost { .. }
             | CoreInput::VisitOver { .. }
             | CoreInput::Ending
             | CoreInput::Tick { .. } => Concerns::default(),

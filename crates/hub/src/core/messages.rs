@@ -87,6 +87,10 @@ pub enum CoreInput {
     VisitOver { session: SessionId, why: String },
     /// That has been told: the session is not here any more.
     VisitForgotten { session: SessionId },
+    /// Another process may write a session of ours, so it is no longer ours to go on with.
+    LeaseLost { session: SessionId, why: String },
+    /// That has been told: the session is not here any more.
+    LeaseForgotten { session: SessionId },
     /// The program ends: what is under way is closed, so that nobody takes it for going on.
     Ending,
     /// Time has passed.

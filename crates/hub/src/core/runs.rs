@@ -15,6 +15,7 @@ use domain::signal::Level;
 use domain::state::{Entry, EntryKind};
 use domain::tool::{Decision, LONG_RESULT, Progress, ToolRun};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// Long results from before the last summary that a turn can read again; a session of a month has thousands.
 pub(super) const MAX_RECALLED: usize = 64;
@@ -418,14 +419,16 @@ impl Core {
 impl Live {
     /// What goes to the model, the tool runs named in it, and the newest long ones of the part that a summary stands for: the model may
     /// want to read what those gave again.
-    pub(super) fn context(&self) -> (Vec<Entry>, Vec<ToolRun>) {
-        let context: Vec<Entry> = self.state.context_path().into_iter().cloned().collect();
-        let named: BTreeSet<ToolRunId> = context.iter().flat_map(tools_of).collect();
+    pub(super) fn context(&self) -> (Vec<Arc<Entry>>, Vec<Arc<ToolRun>>) {
+        let path = self.state.context_path().into_iter();
+        let context: Vec<Arc<Entry>> =
+            path.filter_map(|entry| self.state.entries.get(&entry.id)).cloned().collect();
+        let named: BTreeSet<ToolRunId> = context.iter().flat_map(|entry| tools_of(entry)).collect();
         let is_long =
-            |run: &&ToolRun| run.result.as_ref().is_some_and(|result| result.text.len() > LONG_RESULT);
+            |run: &&Arc<ToolRun>| run.result.as_ref().is_some_and(|result| result.text.len() > LONG_RESULT);
         let before = self.state.path().into_iter().rev().flat_map(tools_of).filter(|id| !named.contains(id));
-        let before = before.filter_map(|id| self.state.tool(id)).filter(is_long).take(MAX_RECALLED);
-        let tools = before.chain(named.iter().filter_map(|id| self.state.tool(*id))).cloned().collect();
+        let before = before.filter_map(|id| self.state.tools.get(&id)).filter(is_long).take(MAX_RECALLED);
+        let tools = before.chain(named.iter().filter_map(|id| self.state.tools.get(id))).cloned().collect();
         (context, tools)
     }
 }

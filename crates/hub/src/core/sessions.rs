@@ -4,11 +4,11 @@ use super::{Core, CoreEffect, CoreInput, Import, Live, Standing, imported};
 use domain::ask::AskKind;
 use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind, Target};
 use domain::content::Input;
-use domain::event::{Body, Failure, SessionEvent};
+use domain::event::{Body, Failure, Outcome, SessionEvent};
 use domain::ids::{EntryId, SessionId, UiId};
 use domain::port::{OpenConsent, Order, Resume, Ticket};
 use domain::session::{Budget, Policy, SessionSummary};
-use domain::signal::Level;
+use domain::signal::{Level, Signal};
 use domain::state::{EntryKind, State};
 use store::Opened;
 
@@ -33,8 +33,8 @@ impl Core {
                 Ok(Some(id.clone()))
             }
             Target::Current => match self.current(ui).cloned() {
-                // It was visited, and its process is gone: it is opened where it is now.
-                Some(id) if self.setup.visits && !self.sessions.contains_key(&id) => {
+                // It was visited and its process is gone, or it was ours and is no more: it is opened where it is now.
+                Some(id) if !self.sessions.contains_key(&id) => {
                     self.target(ui, ticket, &Target::Session(id), command)
                 }
                 Some(id) => Ok(Some(id)),
@@ -239,6 +239,32 @@ impl Core {
             self.sessions.remove(session);
             self.out.push(CoreEffect::Order(Order::Forget { session: session.clone() }));
             self.out.push(CoreEffect::Release { session: session.clone() });
+        }
+    }
+
+    /// A session is no longer ours: its run is stopped and over for those who see it, and they are told why. None of that is kept: the
+    /// record is whoever's it is now.
+    pub(super) fn lease_lost(&mut self, session: &SessionId, why: &str) {
+        let Ok(live) = self.live(session) else { return };
+        if let Some(run) = live.state.open_run().map(|run| run.id) {
+            self.out.push(CoreEffect::Order(Order::Cancel { session: session.clone(), run }));
+            self.end_run(session, Outcome::Lost);
+        }
+        let text = format!(
+            "This session has stopped here: {why}. What was acknowledged is kept; what you say next opens it again."
+        );
+        self.signal(session, Signal::Notify { level: Level::Error, text });
+        // Everybody hears that first.
+        self.out.push(CoreEffect::Again(Box::new(CoreInput::LeaseForgotten { session: session.clone() })));
+    }
+
+    /// It is not here any more. UIs stay where they are: what they say next opens it where it is then.
+    pub(super) fn forget_lost(&mut self, session: &SessionId) {
+        if self.sessions.remove(session).is_some() {
+            for seat in self.uis.values_mut() {
+                seat.seen.remove(session);
+            }
+            self.out.push(CoreEffect::Order(Order::Forget { session: session.clone() }));
         }
     }
 

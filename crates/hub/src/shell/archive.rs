@@ -17,6 +17,7 @@ mod calls;
 
 use super::files::Cabinet;
 use super::keeper::{Batch, Keeper};
+use super::machine::Calls;
 use super::past;
 use crate::core::{Answer, Core, Request, RequestId};
 use domain::command::{ExportFormat, Refusal, RefusalKind};
@@ -27,7 +28,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{Appended, LOCK_PATIENCE, Store, StoreError};
+use store::{Appended, LOCK_PATIENCE, MAX_GROUP, Store, StoreError};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -51,6 +52,8 @@ pub(super) struct Archive {
     reader: Option<Box<dyn Store>>,
     /// Else the store reads, in between.
     reads_beside: bool,
+    /// Whether batches that wait go together ([`Store::is_grouping`]).
+    is_grouping: bool,
     cabinet: Arc<Cabinet>,
     queue: VecDeque<Queued>,
     /// The call of the store under way, unless it only reads.
@@ -65,6 +68,7 @@ pub(super) struct Archive {
     files: VecDeque<(RequestId, FileTask)>,
     files_open: usize,
     tending: bool,
+    pub(super) calls: Calls,
     jobs: JoinSet<Finished>,
     /// When each request is given up.
     asked: BTreeMap<RequestId, OpenRequest>,
@@ -136,11 +140,28 @@ enum FileTask {
 
 /// A call as it goes to the thread.
 enum Job {
-    Append { session: SessionId, batch: Batch },
-    Fetch { id: RequestId, request: Request, unkept: Vec<Event>, open: bool },
-    Snapshot { session: SessionId, state: Box<State> },
+    Append {
+        session: SessionId,
+        batch: Batch,
+    },
+    /// What came together of many sessions while the store was at work.
+    AppendMany {
+        batches: Vec<(SessionId, Batch)>,
+    },
+    Fetch {
+        id: RequestId,
+        request: Request,
+        unkept: Vec<Event>,
+        open: bool,
+    },
+    Snapshot {
+        session: SessionId,
+        state: Box<State>,
+    },
     Tend,
-    Close { session: SessionId },
+    Close {
+        session: SessionId,
+    },
 }
 
 /// What a thread brings back.
@@ -157,6 +178,8 @@ pub(super) enum Finished {
 pub(super) enum StoreOutcome {
     /// A batch was appended, or not: then it comes back.
     Appended { session: SessionId, batch: Batch, result: Result<Appended, StoreError> },
+    /// The same for each of many sessions.
+    AppendedMany { batches: Vec<AppendedBatch>, tended: Result<(), StoreError> },
     /// A request was answered; `about` is the session that it opened or took away. One that only met a lock comes back.
     Fetched {
         id: RequestId,
@@ -174,8 +197,15 @@ pub(super) enum StoreOutcome {
     Quiet(Option<String>),
 }
 
+/// A batch of a session, and whether it was appended.
+pub(super) type AppendedBatch = (SessionId, Batch, Result<Appended, StoreError>);
+
 /// What the hub has to take in.
 pub(super) enum News {
+    AppendedMany {
+        batches: Vec<AppendedBatch>,
+        tended: Result<(), StoreError>,
+    },
     Appended {
         session: SessionId,
         batch: Batch,
@@ -196,10 +226,11 @@ pub(super) enum News {
 impl Archive {
     pub(super) fn new(mut store: Box<dyn Store>, cabinet: Cabinet) -> Archive {
         store.never_wait();
-        let reader = store.reader();
+        let (reader, is_grouping) = (store.reader(), store.is_grouping());
         Archive {
             store: Some(store),
             reads_beside: reader.is_some(),
+            is_grouping,
             reader,
             cabinet: Arc::new(cabinet),
             queue: VecDeque::new(),
@@ -211,9 +242,15 @@ impl Archive {
             files: VecDeque::new(),
             files_open: 0,
             tending: false,
+            calls: Calls::OnThreads,
             jobs: JoinSet::new(),
             asked: BTreeMap::new(),
         }
+    }
+
+    /// Whether others write the same store from other machines: what it does not take may not go on in memory.
+    pub(super) fn is_shared(&self) -> bool {
+        self.is_grouping
     }
 
     /// Whether something is under way.
@@ -329,7 +366,7 @@ impl Archive {
         {
             self.files_open += 1;
             let cabinet = self.cabinet.clone();
-            self.jobs.spawn_blocking(move || {
+            self.calls.begin(&mut self.jobs, move || {
                 // A file that breaks us must not take the place of others for good.
                 let work = AssertUnwindSafe(|| calls::perform_file(&cabinet, task));
                 let broken =
@@ -362,7 +399,7 @@ impl Archive {
         let Some(job) = self.fetch(id, request, keeper) else { return true };
         if beside {
             let Some(mut reader) = self.reader.take() else { return false };
-            self.jobs.spawn_blocking(move || {
+            self.calls.begin(&mut self.jobs, move || {
                 let done = calls::perform(reader.as_mut(), job);
                 Finished::Reader(reader, done)
             });
@@ -394,16 +431,41 @@ impl Archive {
         let Some(Queued { task, under_way }) = free.and_then(|free| self.queue.remove(free)) else {
             return false;
         };
-        if let Some(job) = self.job(task, keeper, core) {
+        let job = match task {
+            Task::Append(session) if self.is_grouping => self.group(session, keeper),
+            task => self.job(task, keeper, core),
+        };
+        if let Some(job) = job {
             self.call(job, Some(under_way));
         }
         true
     }
 
+    /// The batch of a session, with those of others that wait, each for itself: nothing about the same session may wait before it.
+    fn group(&mut self, first: SessionId, keeper: &mut Keeper) -> Option<Job> {
+        let mut batches: Vec<(SessionId, Batch)> =
+            keeper.take(&first).map(|batch| (first, batch)).into_iter().collect();
+        let (mut left, mut passed) = (VecDeque::new(), Vec::new());
+        while let Some(Queued { task, under_way }) = self.queue.pop_front() {
+            let session = task.session().cloned();
+            match task {
+                Task::Append(session) if batches.len() < MAX_GROUP && !passed.contains(&session) => {
+                    batches.extend(keeper.take(&session).map(|batch| (session, batch)));
+                }
+                task => {
+                    passed.extend(session);
+                    left.push_back(Queued { task, under_way });
+                }
+            }
+        }
+        self.queue = left;
+        (!batches.is_empty()).then_some(Job::AppendMany { batches })
+    }
+
     fn call(&mut self, job: Job, under_way: Option<UnderWay>) {
         let Some(mut store) = self.store.take() else { return };
         self.under_way = under_way;
-        self.jobs.spawn_blocking(move || {
+        self.calls.begin(&mut self.jobs, move || {
             let done = calls::perform(store.as_mut(), job);
             Finished::Store(store, done)
         });
@@ -467,6 +529,7 @@ impl Archive {
         }
         match done {
             StoreOutcome::Appended { session, batch, result } => News::Appended { session, batch, result },
+            StoreOutcome::AppendedMany { batches, tended } => News::AppendedMany { batches, tended },
             StoreOutcome::Fetched { id, about, with, .. } => self.answered(id, about, with),
             StoreOutcome::Log { id, session, state, events } => {
                 if self.asked.contains_key(&id) {
@@ -589,7 +652,8 @@ mod tests {
         let (code, text) = (String::new(), "x".repeat(bytes));
         let kind = EntryKind::Notice { level: Level::Info, code, text, run: None };
         let mut state = Box::new(State::new());
-        state.entries.insert(EntryId(1), Entry { id: EntryId(1), parent: None, at: Millis(1), kind });
+        let entry = Entry { id: EntryId(1), parent: None, at: Millis(1), kind };
+        state.entries.insert(EntryId(1), Arc::new(entry));
         Request::Export { session: SessionId::from_number(1), state, format: ExportFormat::Jsonl }
     }
 

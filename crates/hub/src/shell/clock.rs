@@ -18,7 +18,12 @@ impl Clock {
     /// Takes the wall time once; from then on only elapsed time is added.
     pub(super) fn start() -> Clock {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Clock { wall: u64::try_from(wall.as_millis()).unwrap_or(u64::MAX), start: Instant::now() }
+        Clock::at(Millis(u64::try_from(wall.as_millis()).unwrap_or(u64::MAX)))
+    }
+
+    /// A clock that shows this wall time now.
+    pub(super) fn at(wall: Millis) -> Clock {
+        Clock { wall: wall.0, start: Instant::now() }
     }
 
     /// The wall time.

@@ -29,6 +29,7 @@ impl Hub {
             }
         };
         tokio::select! {
+            biased;
             _ = answered => {}
             () = nobody_reads => {}
             () = tokio::time::sleep(FAREWELL) => {}

@@ -141,6 +141,8 @@ fn weight(input: &CoreInput) -> usize {
         | CoreInput::Deleted { .. }
         | CoreInput::VisitOver { .. }
         | CoreInput::VisitForgotten { .. }
+        | CoreInput::LeaseLost { .. }
+        | CoreInput::LeaseForgotten { .. }
         | CoreInput::Ending
         | CoreInput::Tick { .. } => 0,
     }

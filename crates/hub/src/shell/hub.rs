@@ -250,8 +250,9 @@ impl Hub {
         loop {
             // A peer that said goodbye may keep its end open for as long as it likes: it waits for us to go.
             let incoming = tokio::select! {
-                incoming = link.incoming.recv() => incoming,
+                biased;
                 () = ours.closing() => None,
+                incoming = link.incoming.recv() => incoming,
             };
             let Some(incoming) = incoming else { break };
             if let Incoming::Closed { reason: link::Ending::Eof, .. } = &incoming {

@@ -259,7 +259,7 @@ impl Keeper {
                 // What came meanwhile would be in the state, and not yet in the log.
                 false
             }
-            Err(why @ (StoreError::Exists(_) | StoreError::Busy { .. }))
+            Err(why @ (StoreError::Exists(_) | StoreError::Busy { .. } | StoreError::Elsewhere { .. }))
                 if self.keeping == Keeping::Beside =>
             {
                 self.bytes = self.bytes.saturating_sub(batch.bytes);
@@ -416,7 +416,8 @@ impl Keeper {
     pub(super) fn opened(&mut self, session: SessionId) {
         let account = self.accounts.entry(session.clone()).or_default();
         account.open = true;
-        if let Some(gap) = account.gap.take() {
+        // Of one that was let go everything that was acknowledged is in the store.
+        if let Some(gap) = account.gap.take().filter(|gap| gap.from > Seq(0)) {
             let what = TroubleKind::Cut { from: gap.from, failing: account.failing.clone() };
             self.troubles.push(Trouble { session, what });
         }
@@ -434,6 +435,29 @@ impl Keeper {
             self.troubles
                 .push(Trouble { session: session.clone(), what: TroubleKind::Elsewhere(why.to_owned()) });
         }
+    }
+
+    /// A session is no longer ours: nothing more of it is written from here, and nobody waits for it.
+    pub(super) fn let_go(&mut self, session: &SessionId, why: &str) {
+        self.forget(session);
+        let gap = Some(Gap { from: Seq(0), why: why.to_owned() });
+        self.accounts.insert(session.clone(), Account { gap, ..Account::default() });
+    }
+
+    /// Whether a session is no longer ours.
+    pub(super) fn is_let_go(&self, session: &SessionId) -> bool {
+        let gap = self.accounts.get(session).and_then(|account| account.gap.as_ref());
+        gap.is_some_and(|gap| gap.from == Seq(0))
+    }
+
+    /// A batch comes back of a session that was let go: nobody wants it.
+    pub(super) fn drop_batch(&mut self, batch: &Batch) {
+        self.bytes = self.bytes.saturating_sub(batch.bytes);
+    }
+
+    /// Whether a foreign runtime does the runs, which goes on whatever becomes of the store.
+    pub(super) fn is_beside(&self) -> bool {
+        self.keeping == Keeping::Beside
     }
 
     /// A session is no longer in the store, or no longer open there.

@@ -631,6 +631,8 @@ impl Shell {
             UiEffect::Errand { id, step } => self.send_errand(id, step),
             UiEffect::Link(LinkEffect::Drift(drift)) => {
                 (self.log)(&format!("runtime: {}", drift.logged()));
+                // It is a program's word, not what a person has typed; who looks for its mistake has to see it.
+                (self.log)(&format!("runtime said: {}", domain::harmless::in_line(&drift.raw)));
                 self.tell_odd(&drift.raw);
             }
             UiEffect::Link(LinkEffect::Loss(loss)) => {

@@ -9,6 +9,7 @@ use domain::command::{Refusal, RefusalKind};
 use domain::ids::{SessionId, UiId};
 use domain::port::{Kept, Order, Report};
 use std::collections::{BTreeSet, VecDeque};
+use store::StoreError;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::time::Instant;
 
@@ -208,7 +209,7 @@ impl Shell {
             }
             let AwaitedReport { ack, session, accepted } = awaited;
             let _ = ack.send(match self.keeper.trouble(&session) {
-                _ if !accepted => Kept::Late,
+                _ if !accepted || self.keeper.is_let_go(&session) => Kept::Late,
                 Some(why) => Kept::InMemory(why.to_owned()),
                 None => Kept::Safely,
             });
@@ -315,9 +316,13 @@ impl Shell {
             return (self.log)("the store broke down: what happens from now on is not saved");
         };
         match self.archive.take_back(finished, &mut self.keeper) {
-            News::Appended { session, batch, result } => {
-                if self.keeper.appended(&session, batch, result) {
-                    self.archive.snapshot(session);
+            News::Appended { session, batch, result } => self.appended(session, batch, result),
+            News::AppendedMany { batches, tended } => {
+                for (session, batch, result) in batches {
+                    self.appended(session, batch, result);
+                }
+                if let Err(StoreError::LeaseLost { sessions, why }) = tended {
+                    sessions.iter().for_each(|session| self.step_down(session, &why));
                 }
             }
             News::Answered { id, about, mut with } => {
@@ -338,6 +343,9 @@ impl Shell {
             News::DeletedLate(session) => {
                 self.keeper.forget(&session);
                 self.perform(CoreInput::Deleted { session }.into());
+            }
+            News::Tended(Err(StoreError::LeaseLost { sessions, why })) => {
+                sessions.iter().for_each(|session| self.step_down(session, &why));
             }
             News::Tended(result) => self.keeper.tended(result),
             News::Log(line) => (self.log)(&line),
@@ -367,7 +375,7 @@ fn session_of(report: &Report) -> Option<&SessionId> {
 }
 
 /// The session that an order is about.
-fn session_ordered(order: &Order) -> &SessionId {
+pub(super) fn session_ordered(order: &Order) -> &SessionId {
     match order {
         Order::Turn(brief) => &brief.session,
         Order::Cancel { session, .. }

@@ -3,20 +3,22 @@
 //! Telling happens only while the link has room, in order, and stops at what is not kept yet ([`must_wait`]). What waits is merged
 //! where it is streaming text or output, and past the bound the UI is disconnected: it can come back and goes on from where it was.
 
+mod merged;
+
 use super::clock::{Timers, due};
 use super::keeper::Keeper;
 use super::{Guest, Hub, Inbox, Log, START};
 use crate::core::{Core, CoreInput};
 use domain::command::{Receipt, Refusal};
-use domain::event::{AskEvent, Body, ContextEvent, Event, MessageEvent, NoteEvent, RunEvent, ToolEvent};
+use domain::event::{AskEvent, Body, Event};
 use domain::fleet::{FleetChange, Member};
 use domain::ids::{Millis, Seq, SessionId, UiId};
 use domain::port::{LinkState, News, Ticket};
 use domain::rights::Standing;
 use domain::signal::Signal;
-use domain::tool::Progress;
 use domain::ui_files::{FileRequest, FileRequestId, UiFiles};
 use link::Outgoing;
+use merged::merge;
 use roles::{Answers, Cx, Greeting, Lane, Line, LinkEffect, RuntimeCx, RuntimeEffect, RuntimeRole, View};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -77,8 +79,8 @@ pub(super) struct Round<'a> {
 /// One UI as the hub sees it.
 pub(super) struct Seat {
     kind: Kind,
-    waiting: VecDeque<Tell>,
-    waiting_bytes: usize,
+    pub(super) waiting: VecDeque<Tell>,
+    pub(super) waiting_bytes: usize,
     /// Up to where each session was told; an attach tells the state, so older events that still wait are skipped.
     told: BTreeMap<SessionId, Seq>,
     /// Watches for room, while there is none.
@@ -151,6 +153,12 @@ impl Seat {
 
     /// Adds something to tell; `false` when too much waits already.
     pub(super) fn push(&mut self, tell: Tell) -> bool {
+        // Who connects while it happens would hear it twice.
+        let is_same =
+            |before: &Tell| matches!((before, &tell), (Tell::Link(one), Tell::Link(other)) if one == other);
+        if matches!(tell, Tell::Link(_)) && self.waiting.iter().any(is_same) {
+            return true;
+        }
         // Merged only while the link is slow: a UI that keeps up sees the stream as it was.
         let tell = if self.watcher.is_some() { self.join(tell) } else { Some(tell) };
         if let Some(tell) = tell {
@@ -600,44 +608,8 @@ fn tell_local(news: &mpsc::Sender<News>, core: &Core, ui: UiId, tell: Tell) -> b
     !matches!(news.try_send(told), Err(mpsc::error::TrySendError::Closed(_)))
 }
 
-/// Two deltas of one stream as one, or the newer of two values, with the number of the newer.
-fn merge(before: &Event, after: &Event) -> Option<Event> {
-    let body = match (&before.body, &after.body) {
-        (
-            Body::Message(MessageEvent::Delta { message, kind, text }),
-            Body::Message(MessageEvent::Delta { message: message_2, kind: kind_2, text: more }),
-        ) if message == message_2 && kind == kind_2 => Body::Message(MessageEvent::Delta {
-            message: *message,
-            kind: *kind,
-            text: format!("{text}{more}"),
-        }),
-        (
-            Body::Tool(ToolEvent::Progress { tool, progress: Progress::Output(text) }),
-            Body::Tool(ToolEvent::Progress { tool: tool_2, progress: Progress::Output(more) }),
-        ) if tool == tool_2 => Body::Tool(ToolEvent::Progress {
-            tool: *tool,
-            progress: Progress::Output(format!("{text}{more}")),
-        }),
-        (
-            Body::Tool(ToolEvent::Progress { tool, progress: Progress::Output(_) | Progress::Replace(_) }),
-            Body::Tool(ToolEvent::Progress { tool: tool_2, progress: Progress::Replace(_) }),
-        )
-        | (
-            Body::Tool(ToolEvent::Progress { tool, progress: Progress::Status { .. } }),
-            Body::Tool(ToolEvent::Progress { tool: tool_2, progress: Progress::Status { .. } }),
-        ) if tool == tool_2 => after.body.clone(),
-        (Body::Context(ContextEvent::Measured { .. }), Body::Context(ContextEvent::Measured { .. }))
-        | (Body::Run(RunEvent::Retrying { .. }), Body::Run(RunEvent::Retrying { .. }))
-        | (Body::Note(NoteEvent::PlanChanged { .. }), Body::Note(NoteEvent::PlanChanged { .. })) => {
-            after.body.clone()
-        }
-        _ => return None,
-    };
-    Some(Event { seq: after.seq, at: after.at, body })
-}
-
 /// About how much room it takes while it waits.
-fn size(tell: &Tell) -> usize {
+pub(super) fn size(tell: &Tell) -> usize {
     let text = match tell {
         Tell::Event(_, event) => event.body.weight(),
         Tell::Signal(_, signal) => signal.weight(),

@@ -29,6 +29,8 @@ use tokio::sync::{mpsc, oneshot};
 const WORKS: u8 = 0;
 const FULL: u8 = 1;
 const READ_ONLY: u8 = 2;
+/// Another process has the session by now.
+const TAKEN: u8 = 5;
 /// It takes its time: what is written next waits until the disk works again, and says so.
 const HELD: u8 = 3;
 const WRITING: u8 = 4;
@@ -43,6 +45,10 @@ impl Disk {
     fn check(&self) -> Result<(), StoreError> {
         match self.state.load(Ordering::Relaxed) {
             READ_ONLY => Err(StoreError::ReadOnly { path: self.store.path().to_owned() }),
+            TAKEN => {
+                let why = "it was taken over by node two".to_owned();
+                Err(StoreError::LeaseLost { sessions: vec![session()], why })
+            }
             FULL => self.store.limit_pages(Some(1)),
             _ => self.store.limit_pages(None),
         }
@@ -75,6 +81,9 @@ impl Store for Disk {
         self.store.snapshot(session, state)
     }
     fn tend(&mut self) -> Result<(), StoreError> {
+        if self.state.load(Ordering::Relaxed) == TAKEN {
+            self.check()?;
+        }
         self.store.tend()
     }
     fn close(&mut self, session: &SessionId) -> Result<(), StoreError> {
@@ -453,6 +462,46 @@ async fn the_engine_hears_that_a_yes_is_not_written_before_it_hears_the_yes() {
     assert_eq!(bench.report(run, Body::Tool(ToolEvent::Progress { tool, progress })).await, Kept::Safely);
     assert_eq!(bench.status.last(), Some(&None), "{:?}", bench.status);
     assert!(bench.status[0].as_deref().is_some_and(|text| text.contains("not saved")), "{:?}", bench.status);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_another_took_over_stops_here_and_nothing_more_of_it_is_told_or_done() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut bench = Bench::at(directory.path()).await;
+    let (run, tool, ask) = asking(&mut bench).await;
+    while bench.orders.try_recv().is_ok() {}
+    let before = stored(directory.path());
+    bench.set(TAKEN);
+    let answer = Answer::Allow { scope: Scope::Once, digest: None };
+    let refused = bench.command(Command::Answer { ask, answer }).await.unwrap_err();
+    assert!(
+        refused.kind == RefusalKind::Storage && refused.message.contains("taken over by node two"),
+        "{refused}"
+    );
+    let told = if bench.words.is_empty() { bench.told().await } else { bench.words[0].clone() };
+    assert!(told.0 == Level::Error && told.1.contains("has stopped here"), "{told:?}");
+    assert!(bench.state.open_run().is_none(), "who sees it does not wait for ever");
+    let tool_run = bench.state.tool(tool).unwrap();
+    assert!(!matches!(&tool_run.phase, domain::tool::ToolPhase::Running), "{tool_run:?}");
+    // The engine is stopped, and never hears of the yes.
+    let mut orders = Vec::new();
+    while !matches!(orders.last(), Some(Order::Forget { .. })) {
+        orders.push(bench.orders.recv().await.unwrap());
+    }
+    assert!(matches!(orders[0], Order::Cancel { run: of, .. } if of == run), "{orders:?}");
+    assert!(!orders.iter().any(|order| matches!(
+        order,
+        Order::AskClosed { closing: domain::ask::Closing::Answered { .. }, .. }
+    )));
+    assert_eq!(bench.report(run, Body::Tool(ToolEvent::Started { tool })).await, Kept::Late);
+    assert_eq!(stored(directory.path()), before, "nothing of it is written");
+    // What is said next opens it where it stands.
+    bench.set(WORKS);
+    bench.rename("and on").await;
+    assert_eq!(bench.state.title(), "and on");
+    let after = stored(directory.path());
+    assert_eq!(after[..before.len()], before);
+    domain::grammar::check_all(&after).unwrap();
 }
 
 #[tokio::test(start_paused = true)]

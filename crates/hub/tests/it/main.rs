@@ -4,6 +4,7 @@ mod disk;
 mod early;
 mod fleet;
 mod foreign;
+mod groups;
 mod late;
 mod rights;
 mod slow;

@@ -86,7 +86,7 @@ fn success(call: &ToolCall, text: &str) -> String {
         "write" | "edit" => format!("Done with `{}`. {}", arg("path"), shorten(text.trim(), MAX_QUOTE)),
         "ask" if text.trim() == NO_ANSWER => "You gave no answer.".to_owned(),
         "ask" => format!("You answered: {}", shorten(text.trim(), MAX_QUOTE)),
-        "todo" => "The plan stands.".to_owned(),
+        "todo" => "The plan is made.".to_owned(),
         other => format!("`{other}` gave:\n\n{quote}"),
     }
 }

@@ -253,7 +253,7 @@ fn results_are_told() {
         (nothing)
         == plan then think
         [todo {"items":[{"status":"active","text":"look at what is there"},{"status":"pending","text":"make the change"},{"status":"pending","text":"check that it works"}]}]
-        The plan stands.
+        The plan is made.
         [Think("The person wants me to think. I should look at the question from more than one side, weigh what speaks for each answer, and then say something short.")]
         I have thought about it: forty-two.
     "#]].assert_eq(&log);

@@ -86,7 +86,7 @@ fn trees() -> anyhow::Result<Vec<Candidate>> {
 fn servers() -> anyhow::Result<Vec<Candidate>> {
     let mut config = settings::read().config;
     let place = paths::work_dir(&Launch::default(), &mut config)?;
-    let (servers, _) = engine::mcp::servers(&config, &paths::data()?, place.workspace.as_deref().ok());
+    let (servers, _) = engine::mcp::servers(&config, &paths::data()?, &place);
     Ok(servers.iter().map(|listed| Candidate::new(&listed.entry.name, "")).collect())
 }
 

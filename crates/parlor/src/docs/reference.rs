@@ -131,7 +131,9 @@ fn meaning(exit: Exit) -> &'static str {
     match exit {
         Exit::Done => "did what it was asked",
         Exit::Failed => "could not",
-        Exit::Denied => "was denied something: nobody was there to allow it",
+        Exit::Denied => {
+            "was denied something: by a mode, a rule or a hook, or because nobody was there to allow it"
+        }
         Exit::NeedsInput => "needed an answer, and nobody was there",
         Exit::TimedOut => "took longer than `--timeout`",
         Exit::Damaged => "did what it was asked, and found damage on the way",

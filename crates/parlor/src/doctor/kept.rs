@@ -2,15 +2,51 @@
 //! few seconds at most.
 
 use super::say;
-use host::kept;
+use host::launch::Launch;
+use host::{kept, store_place};
 use std::path::Path;
 use std::time::Duration;
 use store::{CheckDepth, Fate, Health, Rescued, SqliteStore};
+use team::{Address, PostgresHealth, PostgresStore};
 
 /// How long it looks.
 const LOOK: Duration = Duration::from_secs(3);
 
-/// One store; `false` when something is to be done about it.
+/// The store of new conversations, wherever it is; `false` when something is to be done about it.
+pub(super) fn place(launch: &Launch, data: &Path) -> bool {
+    match store_place::database(launch) {
+        Ok(None) => store(data),
+        Ok(Some(address)) => team(address),
+        Err(why) => {
+            say("store", &why.to_string().replace("\n\n", "; "));
+            false
+        }
+    }
+}
+
+/// A database: what it is, and how it stands.
+fn team(address: Address) -> bool {
+    let place = address.shown().to_owned();
+    match PostgresStore::examine(address) {
+        Ok(Some(PostgresHealth { server, sessions, open, bytes, format })) => {
+            let size = size(bytes);
+            say("store", &format!("{place}: {sessions} conversations, {open} of them open, {size}"));
+            say("", &format!("PostgreSQL {server}, tables of format {format}"));
+            true
+        }
+        Ok(None) => {
+            say("store", &format!("{place}: reached, and empty; the first conversation makes its tables"));
+            true
+        }
+        Err(why) => {
+            say("store", &why.to_string());
+            say("", why.hint());
+            false
+        }
+    }
+}
+
+/// One store of this machine; `false` when something is to be done about it.
 pub(super) fn store(data: &Path) -> bool {
     let is_well = database(data);
     let away = SqliteStore::damaged_aside(data);

@@ -60,16 +60,15 @@ pub(super) async fn login(
             login.finish(&code).await.map_err(failed)?;
         }
     }
-    let tested = mcp::test(listed, data, work_dir, None).await;
-    let tested = tested
-        .map_err(|why| failed(format!("the login is kept, and the server still does not answer: {why}")))?;
+    let tested = mcp::lets_in(listed, data, work_dir).await;
+    let tested = tested.map_err(|why| failed(format!("the login is kept, and {why}")))?;
     output::print_line(&format!("logged in at {name}, which has {} tools", tested.tools.len()));
     Ok(Exit::Done)
 }
 
 /// Who asks for what, and where.
 fn tell(name: &str, login: &BrowserLogin) {
-    output::print_error(&format!("{name} wants your yes, which you give at {}", login.issuer()));
+    output::print_error(&format!("{name} wants your yes, which you give at {}", login.place()));
     if let Some(scope) = login.scope() {
         output::print_error(&format!("for: {scope}"));
     }

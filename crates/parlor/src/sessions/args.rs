@@ -57,6 +57,11 @@ pub(crate) enum Act {
     Undo(Undo),
     /// Redo what was undone last.
     Redo(Undo),
+    /// Move conversations to another store: a database, or `here` for the file of this machine.
+    ///
+    /// Each is copied record by record, compared by digest, and only then taken away where it was. What is interrupted goes on when it is
+    /// run again. Contents of files for undo stay on this machine. From a database: `parlor --store postgres://… sessions move --to here`.
+    Move(Move),
     /// What a conversation changed in files: since its last prompt that changed some, or since its start.
     Diff(Diff),
     /// Save what can be read of a damaged store into a new one, and say what is lost.
@@ -99,9 +104,26 @@ impl Act {
             | Act::Remove(_)
             | Act::Undo(_)
             | Act::Redo(_)
+            | Act::Move(_)
             | Act::Recover(_) => false,
         }
     }
+}
+
+/// Which conversations go where.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  parlor sessions move --to postgres://ada@db.example/team 3f2a\n  parlor --store postgres://ada@db.example/team sessions move --to here"
+)]
+pub(crate) struct Move {
+    /// The database, as `--store` takes it, or `here`.
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) to: String,
+    /// The conversations; all where none is named.
+    #[arg(value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    #[command(flatten)]
+    pub(crate) report: Report,
 }
 
 /// How it is told.

@@ -16,7 +16,7 @@ use host::guard;
 use host::kept::told;
 use host::{paths, rooms, settings, vault};
 use serde_json::json;
-use store::{Durability, Store as _};
+use store::Durability;
 use tools::ToolContext;
 use tools::checkpoint::{Direction, FileOutcome, Ledger, Since, UndoError, UndoOutcome, against_git};
 

@@ -1,6 +1,7 @@
 //! `parlor --plain --resume` without an id: the conversations as numbered lines, of which one is taken by its number, by words of its
 //! title or by its id. No cursor is moved; what comes behind the answer stays in stdin, for whoever reads on.
 
+use super::kept_store;
 use crate::exit::{self, Exit};
 use crate::output;
 use crate::paint::{self, home};
@@ -10,10 +11,11 @@ use host::clock::now;
 use host::kept::{find, told};
 use host::launch::Launch;
 use host::{paths, settings};
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
-use store::{Listing, SqliteStore, Store};
+use store::{Listing, Store};
 
 /// Conversations that are offered at most.
 const PICKS: usize = 20;
@@ -34,9 +36,7 @@ pub(crate) enum Picked {
 /// # Errors
 /// When the store cannot be read, and for an answer from a pipe that means none of them: nobody is there to say it again.
 pub(crate) fn pick(launch: &Launch) -> anyhow::Result<Picked> {
-    let data = paths::data()?;
-    let Ok(true) = SqliteStore::is_at(&data) else { return Ok(nothing_kept()) };
-    let store = SqliteStore::to_read(&data).map_err(|why| told(&why))?;
+    let Some(store) = kept_store::to_read(launch)? else { return Ok(nothing_kept()) };
     let project = paths::project(&paths::work_dir(launch, &mut settings::read().config)?);
     let of = |project: Option<String>| {
         store.list(&Listing { project, search: None, limit: Some(PICKS + 1) }).map_err(|why| told(&why))
@@ -51,7 +51,7 @@ pub(crate) fn pick(launch: &Launch) -> anyhow::Result<Picked> {
     }
     let more = sessions.len() > PICKS;
     sessions.truncate(PICKS);
-    let open = store.holders().map_err(|why| told(&why))?;
+    let open = store.holders()?;
     offer(&sessions, &open, everywhere, more);
     let asked = io::stdin().is_terminal();
     loop {
@@ -64,7 +64,7 @@ pub(crate) fn pick(launch: &Launch) -> anyhow::Result<Picked> {
             );
             return Ok(Picked::Left(Exit::NeedsInput));
         };
-        let wrong = match meant(&sessions, &store, &answer) {
+        let wrong = match meant(&sessions, &*store, &answer) {
             Meant::One(id) => return Ok(Picked::One(id)),
             Meant::New => return Ok(Picked::New),
             Meant::Several(numbers) => {
@@ -91,7 +91,7 @@ fn nothing_kept() -> Picked {
 }
 
 /// Tells what there is.
-fn offer(sessions: &[SessionSummary], open: &BTreeMap<SessionId, u32>, everywhere: bool, more: bool) {
+fn offer(sessions: &[SessionSummary], open: &BTreeMap<SessionId, Value>, everywhere: bool, more: bool) {
     output::print_line(match everywhere {
         true => "Conversations of all projects, the newest first:",
         false => "Conversations of this project, the newest first:",
@@ -108,11 +108,15 @@ fn offer(sessions: &[SessionSummary], open: &BTreeMap<SessionId, u32>, everywher
 }
 
 /// `holder`: the process that has it open, which is joined.
-fn offered(session: &SessionSummary, number: usize, holder: Option<&u32>, everywhere: bool) -> String {
+fn offered(session: &SessionSummary, number: usize, holder: Option<&Value>, everywhere: bool) -> String {
     let title = paint::line(&session.title);
     let title = if title.is_empty() { session.id.to_string() } else { title };
     let place = if everywhere { format!(", in {}", home(&session.cwd)) } else { String::new() };
-    let open = holder.map(|pid| format!(", open in process {pid}")).unwrap_or_default();
+    let open = match holder {
+        None => String::new(),
+        Some(Value::String(place)) => format!(", open at {place}"),
+        Some(pid) => format!(", open in process {pid}"),
+    };
     format!("{number}: {title}, {}{open}{place}", paint::ago(session.updated_at, now()))
 }
 
@@ -214,7 +218,7 @@ mod tests {
         assert!(!line.contains(['\n', '\u{1b}']) && line.ends_with(", just now, in /src/bridge"), "{line:?}");
         let unnamed = SessionSummary { title: String::new(), ..session };
         assert!(
-            offered(&unnamed, 2, Some(&77), false)
+            offered(&unnamed, 2, Some(&Value::from(77)), false)
                 .ends_with("sess-000000000007, just now, open in process 77")
         );
     }

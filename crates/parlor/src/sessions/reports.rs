@@ -34,19 +34,21 @@ fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
 pub(super) struct Called {
     /// What each is called in the first column.
     pub(super) short: BTreeMap<SessionId, String>,
-    /// The processes that have one open.
-    pub(super) open: BTreeMap<SessionId, u32>,
+    /// Its holder: a process of this machine by its number, one of another in words.
+    pub(super) open: BTreeMap<SessionId, Value>,
 }
 
 /// The list for programs: what is kept of each, and which process has it open, if one has.
 pub(super) fn list_json(
     sessions: &[SessionSummary],
-    open: &BTreeMap<SessionId, u32>,
+    open: &BTreeMap<SessionId, Value>,
 ) -> serde_json::Result<String> {
     let told = |session: &SessionSummary| {
         let mut told = serde_json::to_value(session)?;
         if let (Some(told), Some(pid)) = (told.as_object_mut(), open.get(&session.id)) {
-            told.insert("pid".to_owned(), json!(pid));
+            // A process of this machine by its number, one of another in words.
+            let key = if pid.is_number() { "pid" } else { "holder" };
+            told.insert(key.to_owned(), pid.clone());
         }
         Ok(told)
     };

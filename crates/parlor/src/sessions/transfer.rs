@@ -13,7 +13,7 @@ use host::kept;
 use host::kept::told;
 use std::io::{Read, Write};
 use std::path::Path;
-use store::{Durability, Store};
+use store::Durability;
 
 /// Events appended at once.
 const BATCH: usize = 10_000;

@@ -6,9 +6,10 @@ use crate::helps::Home;
 use crate::pages::{commands, refused, root};
 use crate::screens::walk_all;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::process::Command;
-use testkit::{stderr, stdout};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use testkit::{in_world, stderr, stdout};
 
 const PARLOR: &str = env!("CARGO_BIN_EXE_parlor");
 
@@ -28,6 +29,7 @@ const STANDS_FOR: &[(&str, &str)] = &[
     ("ROLE", "runtime"),
     ("{dialect}", "native"),
     ("{name}", "name"),
+    ("{server}", "name"),
     ("{session}", "sess-1"),
     ("{id}", "sess-1"),
     ("{provider}", "openai"),
@@ -348,4 +350,23 @@ fn an_error_of_the_command_line_says_what_to_do_next() {
     }
     assert!(seen > 80, "{seen}");
     assert_eq!(without, Vec::<String>::new(), "say in a hint what to do next:\n{}", without.join("\n"));
+}
+
+#[test]
+fn a_socket_that_commands_could_take_is_warned_of_and_none_that_is_not_made() {
+    let world = tempfile::tempdir().unwrap();
+    std::fs::create_dir(world.path().join("data")).unwrap();
+    let socket = world.path().join("mine.sock").display().to_string();
+    let mut serve =
+        in_world(Path::new(PARLOR), world.path(), &["serve", "--dialect", "nous", "--socket", &socket]);
+    let mut serve = serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let said: Vec<String> = BufReader::new(serve.stderr.take().unwrap())
+        .lines()
+        .map(Result::unwrap)
+        .take_while(|line| !line.starts_with("serving"))
+        .collect();
+    serve.kill().unwrap();
+    serve.wait().unwrap();
+    let others = said.iter().filter(|line| line.contains(".sock") && !line.contains(&socket));
+    assert_eq!(others.count(), 0, "{said:#?}");
 }

@@ -6,6 +6,7 @@
 mod agents;
 mod along;
 mod between;
+mod claude_project;
 mod day;
 mod doctor;
 mod ends;

@@ -320,6 +320,76 @@ fn what_is_said_before_the_runtime_greets_gets_the_answer_that_it_would_get_afte
     });
 }
 
+/// What a UI may say at once with its handshake, without waiting for the answer.
+const AT_ONCE: &[(Dialect, &[&str])] = &[
+    (
+        dialects::acp::DIALECT,
+        &[
+            r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}"#,
+            r#"{"jsonrpc":"2.0","id":2,"method":"session/list","params":{}}"#,
+            r#"{"jsonrpc":"2.0","id":3,"method":"session/load","params":{"sessionId":"sess-1","cwd":"{place}","mcpServers":[]}}"#,
+        ],
+    ),
+    (
+        dialects::codelia::DIALECT,
+        &[
+            r#"{"jsonrpc":"2.0","id":"1","method":"initialize","params":{"protocol_version":"0","client":{"name":"t","version":"0"}}}"#,
+            r#"{"jsonrpc":"2.0","id":"2","method":"session.list","params":{}}"#,
+            r#"{"jsonrpc":"2.0","id":"3","method":"session.history","params":{"session_id":"sess-1"}}"#,
+        ],
+    ),
+    (
+        dialects::openagent::DIALECT,
+        &[
+            r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol_version":"1.0","client_info":{"name":"t","version":"0"},"capabilities":[]}}"#,
+            r#"{"jsonrpc":"2.0","id":2,"method":"session.list","params":{}}"#,
+            r#"{"jsonrpc":"2.0","id":3,"method":"session.load","params":{"session_id":"12345678"}}"#,
+        ],
+    ),
+];
+
+/// The answers to lines that are said at once, before the runtime is there or after, by their id: how it was refused, if so.
+async fn answered_to(a: Dialect, b: Dialect, lines: &[&str], is_early: bool) -> Vec<(String, Option<Value>)> {
+    let place = bench::workplace();
+    let folder = place.path().canonicalize().expect("a place").display().to_string();
+    let (near, far): (Vec<_>, Vec<_>) = bench::lanes(b).iter().map(|_| tokio::io::duplex(1 << 20)).unzip();
+    let mut bridged = Bridged::between(a, b, near, place.path()).await;
+    let mut far = Some(far);
+    let mut heard = Vec::new();
+    let mut behind = None;
+    for says in [is_early, !is_early] {
+        if says {
+            let lines = lines.join("\n").replace("{place}", &folder);
+            bridged.says.write_all(format!("{lines}\n").as_bytes()).await.expect("the bridge is there");
+        } else if let Some(far) = far.take() {
+            let (hub, ends) = served(b, place.path()).await;
+            behind = Some(hub);
+            for (mut end, mut far) in ends.into_iter().zip(far) {
+                tokio::spawn(async move { tokio::io::copy_bidirectional(&mut end, &mut far).await });
+            }
+        }
+        heard.extend(bridged.quiet(ANSWERED_WITHIN).await.0);
+    }
+    drop(behind);
+    let answers = heard.iter().filter(|line| line.get("method").is_none() && line.get("id").is_some());
+    let answers =
+        answers.map(|line| (line["id"].to_string(), line.get("error").map(|why| why["code"].clone())));
+    let mut answers: Vec<_> = answers.collect();
+    answers.sort_by(|one, other| one.0.cmp(&other.0));
+    answers
+}
+
+#[test]
+fn what_a_ui_says_at_once_with_its_handshake_is_answered_as_what_it_says_after() {
+    over_every_pair(async |a, b, broken| {
+        let Some((_, lines)) = AT_ONCE.iter().find(|(of, _)| *of == a) else { return };
+        let (early, late) = (answered_to(a, b, lines, true).await, answered_to(a, b, lines, false).await);
+        if early.len() != lines.len() || early != late {
+            broken.push(format!("{a} on {b}: {early:?} before the greeting, {late:?} after"));
+        }
+    });
+}
+
 /// What is at the other end of a bridge in place of the runtime that should be there.
 #[derive(Debug, Clone, Copy)]
 enum Wrong {
@@ -340,22 +410,32 @@ const ONLY_LOGGED: [Dialect; 4] = [
 #[test]
 fn what_comes_in_the_place_of_a_greeting_is_told_at_once_and_a_greeting_still_counts_over_every_pair() {
     const BANNER: &str = "Welcome to runtime 3000!";
-    over_every_pair(async |a, b, broken| {
+    // While the UI is there, or before it comes.
+    let play = async |a: Dialect, b: Dialect, broken: &mut Vec<String>, is_early: bool| {
         let place = bench::workplace();
         let (near, far): (Vec<_>, Vec<_>) =
             bench::lanes(b).iter().map(|_| tokio::io::duplex(1 << 20)).unzip();
-        let mut bridged = Bridged::between(a, b, near, place.path()).await;
         let (mut reads, mut writes): (Vec<_>, Vec<_>) = far.into_iter().map(tokio::io::split).unzip();
+        let banner = format!("{BANNER}\n");
+        if is_early {
+            writes[0].write_all(banner.as_bytes()).await.expect("there is room");
+        }
+        let mut bridged = Bridged::between(a, b, near, place.path()).await;
         let mut greets = examples(a).into_iter();
         // A UI that speaks first has greeted.
         let first = greets.next().expect("an example");
         bridged.says.write_all(format!("{}\n", first.line).as_bytes()).await.expect("the bridge is there");
-        writes[0].write_all(format!("{BANNER}\n").as_bytes()).await.expect("the bridge is there");
+        if !is_early {
+            writes[0].write_all(banner.as_bytes()).await.expect("the bridge is there");
+        }
         let (mut heard, _) = bridged.quiet(ANSWERED_WITHIN).await;
         let logged = std::mem::take(&mut *bridged.logged.lock().expect("whole"));
         let in_log = ONLY_LOGGED.contains(&a) && logged.iter().any(|line| line.contains(BANNER));
         if !in_log && !heard.iter().any(|line| line.to_string().contains(BANNER)) {
             broken.push(format!("{a} on {b}: not told: {heard:?}, {logged:?}"));
+        }
+        if heard.iter().filter(|line| line.to_string().contains(BANNER)).count() > 1 {
+            broken.push(format!("{a} on {b}: told twice: {heard:?}"));
         }
         // It was only a word before the greeting.
         let (behind, ends) = served(b, place.path()).await;
@@ -376,6 +456,11 @@ fn what_comes_in_the_place_of_a_greeting_is_told_at_once_and_a_greeting_still_co
             broken.push(format!("{a} on {b}: no answer to {unanswered:?} after a banner: {heard:?}"));
         }
         drop(behind);
+    };
+    over_every_pair(async |a, b, broken| {
+        for is_early in [false, true] {
+            play(a, b, broken, is_early).await;
+        }
     });
 }
 
@@ -444,7 +529,9 @@ fn a_runtime_that_is_none_is_told_to_the_ui_over_every_pair() {
                 heard.extend(bridged.quiet(START_TIMEOUT).await.0);
             }
             let words = |line: &Value| {
-                ["runtime", "agent is gone"].iter().any(|word| line.to_string().contains(word))
+                ["runtime", "agent is gone", "backend is gone"]
+                    .iter()
+                    .any(|word| line.to_string().contains(word))
             };
             let told = heard.iter().any(words);
             let is_greeting = |line: &Value| {

@@ -85,7 +85,9 @@ impl Stage {
             stage
                 .rest(|stage| {
                     let state = stage.screen.state();
-                    let said = |entry: &&domain::state::Entry| matches!(entry.kind, EntryKind::Message(_));
+                    let said = |entry: &&std::sync::Arc<domain::state::Entry>| {
+                        matches!(entry.kind, EntryKind::Message(_))
+                    };
                     let messages = state.entries.values().filter(said).count();
                     messages >= if words == "one" { 2 } else { 4 } && state.open_run().is_none()
                 })

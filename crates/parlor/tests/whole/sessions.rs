@@ -174,7 +174,7 @@ impl Ui {
 
 /// What was said in a session, without what only the agent reads.
 fn said(state: &State) -> Vec<String> {
-    let entry = |(id, entry): (&domain::ids::EntryId, &domain::state::Entry)| match &entry.kind {
+    let entry = |(id, entry): (&domain::ids::EntryId, &Arc<domain::state::Entry>)| match &entry.kind {
         EntryKind::Message(message) => {
             let parts: Vec<_> = message.parts.iter().filter(|part| !part.is_private()).collect();
             format!("{id:?} {:?} {:?} {:?} {parts:?}", entry.parent, entry.at, message.role)

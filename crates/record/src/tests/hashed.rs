@@ -102,8 +102,9 @@ proptest! {
 
 /// The state with the sum of its entities worked out anew.
 fn from_scratch(state: &State) -> StateHash {
-    let entries = state.entries.values().map(bytes);
-    let all = entries.chain(state.tools.values().flat_map(|tool| [bytes(tool), bytes(&ToolOutput(tool))]));
+    let entries = state.entries.values().map(|entry| bytes(&**entry));
+    let tools = state.tools.values().flat_map(|tool| [bytes(&**tool), bytes(&ToolOutput(tool))]);
+    let all = entries.chain(tools);
     let sum = all.fold(0_u64, |sum, form| sum.wrapping_add(StateHash::of(&form).0));
     let whole = shown(&bytes(state));
     assert!(whole.contains(&format!("entities\u{fffd}:\u{fffd}{}\u{fffd}", StateHash(sum))), "{whole}");
@@ -316,12 +317,13 @@ fn the_vectors_of_the_document_are_what_it_says() {
     // The forms of the document are those of its session.
     let forms: BTreeSet<Vec<u8>> = vectors_of("hash-form").iter().map(|(_, form)| settled(form)).collect();
     let entries = state.entries.values().filter(|entry| !matches!(entry.kind, EntryKind::Message(_)));
-    for form in entries.map(bytes).chain(state.tools.values().map(bytes)).chain([bytes(&state)]) {
+    let tools = state.tools.values().map(|tool| bytes(&**tool));
+    for form in entries.map(|entry| bytes(&**entry)).chain(tools).chain([bytes(&state)]) {
         assert!(forms.contains(&form), "{}", shown(&form));
     }
     // So are the streams that it names.
     let tools = state.tools.values().map(|tool| bytes(&ToolOutput(tool)));
-    for stream in [EntryId(3), EntryId(5)].iter().map(|id| bytes(&state.entries[id])).chain(tools) {
+    for stream in [EntryId(3), EntryId(5)].iter().map(|id| bytes(&*state.entries[id])).chain(tools) {
         assert!(document().contains(&format!("`{}`", StateHash::of(&stream))), "{}", shown(&stream));
     }
     assert_eq!((state.entries.len(), state.tools.len(), state.asks.len()), (4, 1, 1));

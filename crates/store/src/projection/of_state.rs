@@ -8,7 +8,7 @@ use domain::state::{EntryKind, Message, State};
 
 impl Projection {
     /// Of a session as it stands.
-    pub(crate) fn of(session: &SessionId, state: &State) -> Projection {
+    pub fn of(session: &SessionId, state: &State) -> Projection {
         let mut projection = Projection::new(session);
         let messages = state.open_messages().into_iter().filter_map(|id| state.message(id));
         projection.open = messages.map(|m| (m.id, OpenMessage::of(m, state))).collect();

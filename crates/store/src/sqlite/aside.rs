@@ -9,10 +9,10 @@
 
 use super::lease::Owner;
 use super::number::{int, nat};
-use super::rows::{self, Row};
 use super::session::Writer;
 use super::{SqliteStore, place, presence, trouble};
 use crate::contract::Fence;
+use crate::rows::{self, Row};
 use crate::{Store as _, StoreError};
 use domain::event::Event;
 use domain::ids::{Seq, SessionId};

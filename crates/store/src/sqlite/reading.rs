@@ -1,9 +1,10 @@
 //! Reading the log: what is good is given, what is damaged is named and passed over.
 
 use super::number::{int, nat};
-use super::rows::{self, Row, Unreadable};
 use super::trouble;
 use crate::contract::Damage;
+pub(super) use crate::losses::{Losses, follow, newer};
+use crate::rows::{self, Row, Unreadable};
 use domain::event::Event;
 use domain::ids::{Seq, SessionId};
 use domain::state::State;
@@ -19,64 +20,12 @@ pub(super) fn key(session: i64, seq: Seq) -> i64 {
     (session << SEQ_BITS) | int(seq.0.min(MAX_SEQ))
 }
 
-/// What was damaged on the way.
-#[derive(Debug, Default)]
-pub(super) struct Losses {
-    /// First and last number of each row that could not be read.
-    pub(super) rows: Vec<(Seq, Seq)>,
-    /// Numbers that are not there at all, as first and last.
-    pub(super) gaps: Vec<(Seq, Seq)>,
-    /// Events that did not fit.
-    pub(super) unfit: u64,
-    /// A page of the file is damaged: nothing after it could be read.
-    pub(super) page: bool,
-    /// A row is whole but not understood: what about it this program does not know.
-    pub(super) newer: Option<String>,
-}
-
-impl Losses {
-    /// Whether everything could be read.
-    pub(super) fn is_empty(&self) -> bool {
-        self.rows.is_empty() && self.gaps.is_empty() && self.unfit == 0 && !self.page && self.newer.is_none()
-    }
-
-    /// Whether something is to be set aside.
-    pub(super) fn can_be_mended(&self) -> bool {
-        !self.rows.is_empty() || !self.gaps.is_empty()
-    }
-
-    /// In words; `None` when nothing was lost.
-    pub(super) fn report(self) -> Option<Damage> {
-        if self.is_empty() {
-            return None;
-        }
-        let mut lost: Vec<(Seq, Seq)> = self.rows.into_iter().chain(self.gaps).collect();
-        lost.sort();
-        let count: u64 = lost.iter().map(|(first, last)| last.0 - first.0 + 1).sum();
-        let mut message =
-            format!("{count} of its events could not be read and were set aside; everything else is there");
-        if self.page {
-            message = "the file is damaged; what stood before the damage is there".to_owned();
-        }
-        if let Some(what) = self.newer {
-            message = newer(&what);
-        }
-        Some(Damage { lost, unfit: self.unfit, message })
-    }
-}
-
 /// Says that not all that stood beside the store of a session could be written to it.
 pub(super) fn not_all_aside() -> Damage {
     let message =
         "its last events waited in a file beside the store, and not all of them could be read; the file is kept (`aside-….db.damaged-1`)"
             .to_owned();
     Damage { lost: Vec::new(), unfit: 0, message }
-}
-
-/// Says that something was written by a program that knows more, with both versions.
-pub(super) fn newer(what: &str) -> String {
-    let ours = env!("CARGO_PKG_VERSION");
-    format!("a newer Parlor wrote a part of it that this one ({ours}) does not know: {what}")
 }
 
 /// Visits the events after `after`, in order, until `visit` says that it is enough.
@@ -187,11 +136,4 @@ pub(super) fn state(
     })?;
     losses.unfit += unfit;
     Ok((state, snapshot_at))
-}
-
-/// Folds an event; one that does not fit (because something before it is lost) only takes its number.
-pub(crate) fn follow(state: &mut State, event: &Event) -> bool {
-    let fits = state.apply(event.at, &event.body).is_ok();
-    state.seq = event.seq;
-    fits
 }

@@ -7,8 +7,9 @@
 
 use super::pages::{is_orphaned, log_path};
 use super::salvage::{Salvage, SalvagedRows, SessionFacts};
-use super::{access, place, read_only, reading, rows, schema, session, trouble, writing};
+use super::{access, place, read_only, reading, schema, session, trouble, writing};
 use crate::projection::Projection;
+use crate::rows;
 use crate::{SqliteStore, StoreError};
 use domain::event::{Body, Event, NoteEvent};
 use domain::ids::{EntryId, Seq, SessionId};

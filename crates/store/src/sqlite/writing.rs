@@ -2,8 +2,8 @@
 
 use super::number::int;
 use super::reading::key;
-use super::rows::{self, Row};
 use crate::projection::{Change, FoundEntry, Projection};
+use crate::rows::{self, Row};
 use domain::event::Event;
 use domain::ids::{Millis, SessionId};
 use domain::state::State;

@@ -237,8 +237,9 @@ fn menu() -> BoxedStrategy<AgentMenu> {
     let option = (text(), text(), maybe(text()), kind, text(), up_to_three(choice.boxed())).prop_map(
         |(id, name, about, kind, value, choices)| AgentOption { id, name, about, kind, value, choices },
     );
-    (up_to_three(command.boxed()), up_to_three(option.boxed()))
-        .prop_map(|(commands, options)| AgentMenu { commands, options })
+    let command = command.boxed();
+    (up_to_three(command.clone()), up_to_three(option.boxed()), up_to_three(command))
+        .prop_map(|(commands, options, mentions)| AgentMenu { commands, options, mentions })
         .boxed()
 }
 

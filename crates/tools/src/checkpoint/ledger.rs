@@ -47,15 +47,19 @@ impl CallScope {
             Deed::Write { paths } => Some(CallScope::Files(paths.clone())),
             Deed::Command { judgement, leaves } => {
                 let may_write_git = judgement.repository || judgement.steering || leaves.free;
-                let is_kept_from_git = !may_write_git && gits::are_locked(&plan.place);
-                Some(if is_kept_from_git { CallScope::AllButGit } else { CallScope::Everything })
+                Some(if may_write_git { CallScope::Everything } else { CallScope::on_the_leash(&plan.place) })
             }
             Deed::Other => Some(CallScope::Everything),
             Deed::Read | Deed::ReadClosed | Deed::Fetch { .. } | Deed::Reach { .. } => None,
         }
     }
 
-    /// Whether it may change files that nobody looks at here: those outside of the workspace, for one.
+    /// What a program may change that is held as a command of the model.
+    pub fn on_the_leash(place: &ToolContext) -> CallScope {
+        if gits::are_locked(place) { CallScope::AllButGit } else { CallScope::Everything }
+    }
+
+    /// Whether it may change files that nobody looks at here: those outside the project, for one.
     fn reaches_beyond(&self, root: &Path) -> bool {
         match self {
             CallScope::Files(paths) => paths.iter().any(|path| !path.starts_with(root)),
@@ -317,7 +321,7 @@ impl Ledger {
         let why = match path.strip_prefix(root) {
             // It goes with the session, and nobody wants it back before.
             Err(_) if self.place.in_temp(path) => return Vec::new(),
-            Err(_) => "it lies outside of the workspace",
+            Err(_) => "it lies outside the project",
             Ok(path) if scan::is_version_control(path) => "it belongs to version control",
             Ok(path) => {
                 let look = |path: &Path| Ok((RelPath(path.to_owned()), self.look(root, &go_on).at(path)?));

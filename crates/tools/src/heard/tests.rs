@@ -169,3 +169,29 @@ fn what_has_two_readings_says_what_to_write() {
         assert!(why.contains(told), "{name} {args}: {why:?}");
     }
 }
+
+#[test]
+fn a_call_of_what_was_found_is_a_call_of_that_tool() {
+    let mut toolbox = Toolbox::standard();
+    toolbox.add_foreign(Arc::new(Other("mcp__a__b")));
+    toolbox.add_foreign(Arc::new(Other("mcp__a__off")));
+    let call = json!({"name": "mcp__a__b", "arguments": {"x": 1}});
+    assert_eq!(heard(&toolbox, CALL_FOUND, call.clone()).0, CALL_FOUND, "nothing stands apart");
+    toolbox.add(Arc::new(Other(CALL_FOUND)));
+    toolbox.set_apart(["mcp__a__b".to_owned(), "mcp__a__off".to_owned()]);
+    toolbox.activate(&["mcp__a__b".into(), CALL_FOUND.into(), "read".into()]);
+    for (args, wants) in [
+        (call, json!({"x": 1})),
+        (json!({"name": "mcp__a__b"}), json!({})),
+        (json!({"name": "mcp__a__b", "arguments": "{\"x\": 2}"}), json!({"x": 2})),
+    ] {
+        assert_eq!(heard(&toolbox, CALL_FOUND, args), ("mcp__a__b".to_owned(), wants));
+    }
+    assert_eq!(heard(&toolbox, "mcp__a__b", json!({"x": 3})), ("mcp__a__b".to_owned(), json!({"x": 3})));
+    // Neither what is ours, nor what was switched off, nor what is not there.
+    for name in ["bash", "mcp__a__off", "mcp__a__c", CALL_FOUND] {
+        let (called, why) = heard(&toolbox, CALL_FOUND, json!({"name": name, "arguments": {}}));
+        assert_eq!(called, CALL_FOUND, "{name}");
+        assert!(why[1].as_str().unwrap().contains("is to be found"), "{why}");
+    }
+}

@@ -43,7 +43,7 @@ impl Allowance {
         }
     }
 
-    /// Whether a file is to be changed outside of the workspace, which another workspace would allow.
+    /// Whether a file is to be changed outside the project, which another workspace would allow.
     pub fn is_elsewhere(consent: &Consent) -> bool {
         let said = |words: &str| consent.assessment.reasons.iter().any(|reason| reason.contains(words));
         matches!(consent.name.as_str(), "write" | "edit" | PATCH)
@@ -75,7 +75,7 @@ fn usual_name(tool: &str) -> &str {
     if tool == PATCH { EDIT } else { tool }
 }
 
-/// How the reason begins that is about a command which begins outside of the workspace.
+/// How the reason begins that is about a command which begins outside the project.
 pub(crate) const RUNS_IN: &str = "runs in ";
 
 const INSIDE: &[Act] = &[

@@ -10,7 +10,7 @@ use crate::jobs::{JobReport, Jobs};
 use crate::port::Port;
 use crate::rule::Allowance;
 use domain::ask::{Answer, AskKind, Choice, Closing, Scope};
-use domain::harmless::{in_line, visible};
+use domain::harmless::{in_line, marked_command};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -298,17 +298,12 @@ fn question(line: &str, jobs: &[JobReport], host: &Host, rule: Option<&str>) -> 
         choices.push(choice(SESSION, "Until this session closes", Some(rule)));
         choices.push(choice(ALWAYS, "Always in this project", Some(rule)));
     }
-    let job = |job: &JobReport| format!("\n\njob-{}, in the background:\n{}", job.id, framed(&job.line));
+    let job =
+        |job: &JobReport| format!("\n\njob-{}, in the background:\n{}", job.id, marked_command(&job.line));
     let jobs: String = jobs.iter().map(job).collect();
-    let message = format!("Let the command reach {host}?\n\n{}{jobs}\n\n{what}", framed(line));
+    // The whole command, since what is left out may be what matters.
+    let message = format!("Let the command reach {host}?\n\n{}{jobs}\n\n{what}", marked_command(line));
     AskKind::Choose { message, choices, many: false }
-}
-
-/// The whole command, since what is left out may be what matters, each line of it marked: whatever it says, it reads as the command's
-/// words and not as ours.
-fn framed(line: &str) -> String {
-    let shown = visible(line);
-    format!("$ {}", shown.split('\n').collect::<Vec<_>>().join("\n  | "))
 }
 
 /// The command's beginning, in one line and in quotes that it cannot close.

@@ -87,6 +87,23 @@ pub fn may_enter(_: &str, _: i32, _: Option<BorrowedFd<'_>>) -> Result<(), NotAd
     Ok(())
 }
 
+/// Whether an agent of ours started this very process, by whatever between them: it bears the mark of a command, or a guard or a Parlor
+/// stands above it. Blocks: it looks at processes.
+#[cfg(target_os = "linux")]
+pub fn is_started_by_an_agent(lead: &str) -> bool {
+    let own = std::process::id().cast_signed();
+    let is_marked = !matches!(mark::of(own), Ok(Marked::No | Marked::Perhaps));
+    let of_ours =
+        |one: &ProcessEntry| is_guard(lead, one.pid).unwrap_or(false) || is_ours(one.pid).unwrap_or(false);
+    is_marked || family(own).unwrap_or_default().iter().skip(1).any(of_ours)
+}
+
+/// Where processes cannot be looked at, nobody is known to have started it.
+#[cfg(not(target_os = "linux"))]
+pub fn is_started_by_an_agent(_: &str) -> bool {
+    false
+}
+
 #[cfg(target_os = "linux")]
 fn judge(lead: &str, pid: i32) -> Result<(), NotAdmitted> {
     let own = std::process::id().cast_signed();

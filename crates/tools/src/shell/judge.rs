@@ -115,7 +115,7 @@ impl Judgement {
             && self.inner.iter().all(|inner| inner.cover == Cover::Free && inner.writes.is_empty())
     }
 
-    /// Whether it only looks, be it outside of the workspace.
+    /// Whether it only looks, be it outside the project.
     pub fn looks(&self) -> bool {
         self.doubts.is_empty() && self.inner.iter().all(|inner| inner.looks)
     }
@@ -352,7 +352,7 @@ impl Judge<'_> {
             let leads = self.reach.leads(word, false);
             self.out.steering |= leads == Leads::Steering;
             if leads != Leads::Inside {
-                self.out.raise(Risk::High, leads.reason("names", word));
+                self.out.raise(Risk::High, leads.reason("uses", word));
                 inner.cover = Cover::Never;
             } else if word.glob {
                 // A file name could look like an option.
@@ -383,13 +383,15 @@ impl Judge<'_> {
         } else if table::CHANGES_FILES.contains(&name) {
             (Risk::Medium, format!("`{name}` changes files"))
         } else if table::BUILDS.contains(&name) {
-            (Risk::Medium, format!("`{name}` works on this workspace and runs its code"))
+            (Risk::Medium, format!("`{name}` works on this project and runs its code"))
         } else if let Some(reason) = interprets(name, words) {
             // Nobody knows what it leaves behind.
             self.out.reversible = false;
             (Risk::Medium, reason)
+        } else if table::RUNS_SCRIPTS.contains(&name) {
+            (Risk::High, format!("`{name}` can do anything"))
         } else {
-            (Risk::High, format!("`{name}` may do anything"))
+            (Risk::High, format!("unknown command: `{name}`"))
         };
         if risk >= Risk::High {
             self.out.reversible = false;

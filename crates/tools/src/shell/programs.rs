@@ -104,7 +104,7 @@ impl<'a> Programs<'a> {
             let (Some(parent), Some(name)) = (file.parent(), file.file_name()) else { break };
             let Ok(dir) = parent.canonicalize() else { break };
             if self.place.inside(&dir) {
-                return Some("a program of this workspace".to_owned());
+                return Some("a program of this project".to_owned());
             }
             if self.commands_write(&dir) {
                 return Some("where commands may write".to_owned());

@@ -40,7 +40,8 @@ impl Leads {
         match self {
             Leads::Inside => format!("{verb} {}", word.raw),
             Leads::Unknown => format!("{verb} {}, which is only known when it runs", word.raw),
-            Leads::Outside => format!("{verb} {}, outside the workspace", word.raw),
+            Leads::Outside if word.raw.contains("://") => format!("contacts {}", word.raw),
+            Leads::Outside => format!("{verb} {}, outside the project", word.raw),
             Leads::Steering => format!("{verb} {}, which {STEERS}", word.raw),
         }
     }
@@ -217,10 +218,7 @@ impl<'a> Reach<'a> {
                     last = Some(path);
                 }
                 _ => {
-                    return WriteTarget::Dangerous(
-                        Risk::High,
-                        format!("writes {text}, outside the workspace"),
-                    );
+                    return WriteTarget::Dangerous(Risk::High, format!("writes {text}, outside the project"));
                 }
             }
         }

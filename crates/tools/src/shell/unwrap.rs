@@ -302,7 +302,7 @@ fn shell(bare: &mut Bare) -> Result<Peeled, String> {
             Some(_) => return Ok(Peeled::Bare),
             None => {
                 bare.fed_shell = true;
-                return Err("a shell runs what it is fed".to_owned());
+                return Err("a shell reads its script from another command".to_owned());
             }
         }
     }

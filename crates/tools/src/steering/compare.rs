@@ -9,6 +9,7 @@ use super::{YARN, parts_of_git, places_of};
 use crate::tree::{Root, Tree, TreeWalk};
 use crate::{digest, exact};
 use domain::ask::MAX_SHOWN;
+use domain::harmless::marked;
 use rustix::fs::{
     AtFlags, CWD, Mode, OFlags, fchmod, fstat, mkdirat, openat, renameat, statat, symlinkat, unlinkat,
 };
@@ -506,7 +507,8 @@ impl PutBack {
     /// For the person who decides; `who` changed them. `None` when not all of it can be shown: then nobody is asked.
     pub(crate) fn question(&self, who: &str) -> Option<String> {
         let whole = whole(&self.changes, self.cut)?;
-        let mut text = format!("These files steer what programs do here. {who}:\n{whole}");
+        let mut text =
+            format!("These files steer what programs do here. {who}:\n{}\n", marked(whole.trim_end()));
         if self.changes.iter().any(|change| change.failed.is_some()) {
             let _ = write!(text, "\n{}. The others are as they were before.", self.done());
         } else {

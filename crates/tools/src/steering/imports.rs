@@ -4,8 +4,9 @@
 //! no file nothing is said, unless it ends like one: `@someone` is a person. It is found all the same, because whoever makes a file of that
 //! name has it taken in. Bounded in depth, number and size; a circle is gone through once.
 
+use crate::plain_file;
 use std::collections::BTreeSet;
-use std::io::{ErrorKind, Read as _};
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// The files that may take in others, in lower case.
@@ -178,17 +179,10 @@ fn named(text: &str) -> Vec<&str> {
 /// # Errors
 /// Why it cannot be read, in words.
 pub(super) fn read(path: &Path) -> Result<String, String> {
-    // A pipe in its place would keep us waiting.
     if !path.is_file() {
         return Err(NOTHING_THERE.to_owned());
     }
-    let open = std::fs::File::open(path).map_err(|why| why.to_string())?;
-    let mut bytes = Vec::new();
-    open.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(|why| why.to_string())?;
-    if bytes.len() as u64 > MAX_FILE {
-        return Err(format!("it is larger than {} KB", MAX_FILE / 1024));
-    }
-    String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
+    plain_file::read(path, MAX_FILE)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ use super::compare::{PutBack, SteeringChanges, SteeringSnapshot};
 use super::question::{SteeringAnswer, ask};
 use crate::port::{Outcome, Port};
 use domain::ask::{Answer, AskKind, Closing};
+use domain::harmless::marked;
 use domain::tool::ToolOutcome;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -75,9 +76,10 @@ impl SteeringWatch {
                 continue;
             };
             let message = format!(
-                "Since its last call, files changed that steer what programs do here, by you or by {}, which may write here:\n{whole}\n\
+                "Since its last call, files changed that steer what programs do here, by you or by {}, which may write here:\n{}\n\n\
                  They are as they were made. If you do not know of them, have them put back.",
-                self.who
+                self.who,
+                marked(whole.trim_end())
             );
             let title = format!("{} runs, and protected files changed", self.who);
             let (yes, no) = (Some("keep them".to_owned()), Some("put them back".to_owned()));

@@ -90,7 +90,7 @@ async fn what_steers_or_lies_outside_counts_for_the_whole_patch() {
             "*** Update File: a.txt\n@@\n-two\n+2\n*** Add File: AGENTS.md\n+obey",
             "other programs execute or obey",
         ),
-        ("*** Update File: a.txt\n@@\n-two\n+2\n*** Add File: ../out.txt\n+x", "outside the workspace"),
+        ("*** Update File: a.txt\n@@\n-two\n+2\n*** Add File: ../out.txt\n+x", "outside the project"),
     ] {
         let plan = room.plan("apply_patch", &patch(body)).unwrap();
         assert_eq!(plan.assessment.risk, Risk::High);

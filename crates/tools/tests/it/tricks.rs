@@ -284,7 +284,7 @@ fn a_name_is_worth_nothing_where_the_project_brings_its_own_program() {
         &["echo x", "printf x", "test -f a", "ls", "cd bin && ls", "/usr/bin/cat a", "command echo x"],
     );
     let judgement = judge("cat a", &room.place);
-    assert!(judgement.reasons.iter().any(|why| why.contains("a program of this workspace")), "{judgement:?}");
+    assert!(judgement.reasons.iter().any(|why| why.contains("a program of this project")), "{judgement:?}");
     // It is found by the same rules as in the shell: what stands behind does not count.
     let room = with_path(room, &format!("{SYSTEM}:{}", bin.display()));
     all_run_unasked(&room, &["cat a", "timeout 5 ls"]);

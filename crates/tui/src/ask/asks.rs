@@ -1,9 +1,9 @@
 //! Which question stands on the screen, who has the keyboard, and what keys mean to it. What comes of an answer is the update's.
 
-use super::keys::answered_by_enter;
+use super::keys::{UNSEEN, answered_by_enter};
 use super::{Answered, AskPanel, Focus, HeldReply, Keyboard, Offer, PanelMode, Reply, Sight, Waits};
 use super::{HELD_MS, QUIET_MS, SEEN_MS};
-use crate::key::Key;
+use crate::key::{Code, Key};
 use domain::ask::{Ask, AskKind};
 use domain::ids::{AskId, Millis};
 use domain::state::State;
@@ -72,6 +72,8 @@ pub(crate) struct Asks {
     panel: Option<AskPanel>,
     /// When a key came last that was not meant for a question.
     typed_at: Option<Millis>,
+    /// The last key would have answered, had all of the question been in sight: the person was told to view it, and may do so at once.
+    must_view: bool,
     /// The key that answered the last question, while no other came.
     last_answer: Option<Answered>,
     /// The question whose answer is being written in the person's own editor.
@@ -224,6 +226,7 @@ impl Asks {
     /// The person writes: what they say to the question next, they say when they are done.
     pub(crate) fn writes(&mut self, now: Millis) {
         self.typed_at = Some(now);
+        self.must_view = false;
         self.last_answer = None;
         if let Some(panel) = self.panel.as_mut().filter(|panel| panel.focus == Focus::Question) {
             panel.focus = Focus::Auto;
@@ -312,7 +315,9 @@ impl Asks {
         let Some(panel) = self.panel.as_mut() else { return Pressed::NotMine };
         let Some(ask) = state.ask(panel.id) else { return Pressed::NotMine };
         let unused = panel.focus == Focus::Auto;
-        match panel.key(ask, key, offers) {
+        let reply = panel.key(ask, key, offers);
+        self.must_view = reply == Reply::Word(UNSEEN);
+        match reply {
             // Who has not used the question yet and begins with another letter writes a prompt.
             Reply::Writes if unused => Pressed::NotMine,
             Reply::Writes => Pressed::Letter,
@@ -332,6 +337,17 @@ impl Asks {
                 self.hold(reply, key, unused, now)
             }
         }
+    }
+
+    /// Whether this key shows all of the question although a letter came just before: that one was an answer which is not taken before all
+    /// was seen, and this is the key that the person was told. It answers nothing.
+    pub(crate) fn views(&mut self, key: Key, now: Millis) -> bool {
+        let views = self.must_view && matches!(key.code, Code::F(2) | Code::Char('v'));
+        if let Some(panel) = self.panel.as_mut().filter(|_| views) {
+            panel.focus = Focus::Question;
+            self.typed_at = Some(now);
+        }
+        views
     }
 
     /// A key on the page that shows all of the question; tells too whether the page closes.

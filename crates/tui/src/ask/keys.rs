@@ -7,7 +7,7 @@ use crate::key::{Code, Key};
 use domain::ask::{Answer, Ask, AskKind, Consent, Scope};
 
 /// Said where not all of what is asked was seen.
-const UNSEEN: &str = "this does not fit on this screen: view all of it first";
+pub(super) const UNSEEN: &str = "this does not fit on this screen: view all of it first";
 
 /// What comes of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use crate::clean::{agreed, agreed_args, agreed_line};
 use crate::diff;
 use crate::figures::counted;
 use crate::look::Appearance;
-use crate::row::{KEEPS, Piece, Row, fit, width, wrap, wrap_text};
+use crate::row::{KEEPS, Piece, Row, fit, width, wrap, wrap_text, wrap_told};
 use crate::theme::Role;
 use domain::ask::{Ask, AskKind, Consent, Preview};
 use domain::harmless::visible;
@@ -411,7 +411,7 @@ impl<'a> PanelDrawing<'a> {
             return AskRows::default();
         }
         let style = self.look.theme.style(role);
-        let body = wrap_text(agreed(message).trim_end(), self.look.columns, style);
+        let body = wrap_told(agreed(message).trim_end(), self.look.columns, style);
         AskRows { body, ..AskRows::default() }
     }
 
@@ -485,7 +485,7 @@ impl<'a> PanelDrawing<'a> {
                 body.extend(rows);
             }
             Some(Preview::Text(text)) => {
-                body.extend(wrap_text(&agreed(text), columns, self.look.theme.style(Role::Text)));
+                body.extend(agreed(text).split('\n').flat_map(|line| self.further_in(line)));
             }
             None => {
                 let text = format!(
@@ -493,7 +493,7 @@ impl<'a> PanelDrawing<'a> {
                     agreed_line(&consent.name),
                     summary(&agreed_args(consent.args.as_str()))
                 );
-                body.extend(wrap_text(&text, columns, self.look.theme.style(Role::Text)));
+                body.extend(self.further_in(&text));
             }
         }
         let mut grounds = Vec::new();
@@ -504,6 +504,12 @@ impl<'a> PanelDrawing<'a> {
             grounds.extend(wrap(&self.look.words(&agreed_line(reason), Role::Dim), columns, &first, &rest));
         }
         AskRows { body, grounds, first_change, answer: 0 }
+    }
+
+    /// A line of what would happen; what does not fit goes on further in, so that it does not look like a line of ours.
+    fn further_in(&self, line: &str) -> Vec<Row> {
+        let rest = self.look.piece("  ", Role::Text);
+        wrap(&[self.look.piece(line, Role::Text)], self.look.columns, &Piece::default(), &rest)
     }
 
     fn consent(&mut self, told: AskRows, room: usize) {

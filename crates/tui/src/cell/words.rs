@@ -6,8 +6,20 @@ use crate::row::fit;
 use serde_json::{Map, Value};
 
 /// Fields that say what a call is about, the most telling first.
-const TELLING: &[&str] =
-    &["command", "cmd", "path", "file_path", "file", "pattern", "query", "url", "question", "title", "name"];
+const TELLING: &[&str] = &[
+    "command",
+    "cmd",
+    "path",
+    "file_path",
+    "file",
+    "pattern",
+    "query",
+    "url",
+    "question",
+    "title",
+    "name",
+    "message",
+];
 /// Lists that are a plan, and where each of its steps stands.
 const PLANS: &[&str] = &["items", "todos", "plan", "tasks", "steps"];
 const STATES: &[&str] = &["state", "status"];
@@ -22,8 +34,8 @@ const PATCHED: &[&str] = &["*** Update File: ", "*** Add File: ", "*** Delete Fi
 pub(crate) fn summary(args: &str) -> String {
     let Ok(value) = serde_json::from_str::<Value>(args) else { return clean_line(args) };
     let Value::Object(fields) = &value else { return word(&value) };
-    if let Some(plan) = plan(fields) {
-        return plan;
+    if let Some(words) = plan(fields).or_else(|| task(fields)) {
+        return words;
     }
     let telling = TELLING.iter().find_map(|name| fields.get(*name)).and_then(Value::as_str);
     let only = fields.values().next().filter(|_| fields.len() == 1).and_then(Value::as_str);
@@ -52,6 +64,14 @@ fn plan(fields: &Map<String, Value>) -> Option<String> {
     let states: Vec<String> = steps.iter().map(state).collect::<Option<_>>()?;
     let done = states.iter().filter(|state| DONE.contains(&state.as_str())).count();
     Some(format!("{}, {done} done", counted(steps.len() as u64, "step")))
+}
+
+/// What a sub-agent is to do: who, and a few words for the person or else all that it was told.
+fn task(fields: &Map<String, Value>) -> Option<String> {
+    let said = |names: &[&str]| names.iter().find_map(|name| fields.get(*name)?.as_str().map(clean_line));
+    let agent = said(&["agent", "subagent_type", "subagent", "agent_type"])?;
+    let about = said(&["title", "description", "prompt", "task", "message", "instructions"])?;
+    Some(format!("{agent}: {about}"))
 }
 
 /// The files of a patch.
@@ -86,12 +106,15 @@ mod tests {
         for (args, words) in [
             (r#"{"command":"ls","timeout":5}"#, "ls"),
             (r#"{"kind":"confirm","message":"more","title":"Go on?"}"#, "Go on?"),
+            (r#"{"kind":"confirm","message":"Go on?"}"#, "Go on?"),
             (r#"{"items":[{"text":"a","state":"done"},{"text":"b","state":"active"}]}"#, "2 steps, 1 done"),
             (r#"{"todos":[{"content":"a","status":"pending"}]}"#, "1 step, 0 done"),
             (r#"{"items":["milk","bread"],"shop":"corner"}"#, "items: milk, bread, shop: corner"),
             (r#"{"id":3,"action":"stop","force":true}"#, "action: stop, force: yes, id: 3"),
             (r#"{"at":{"x":1},"list":[{"a":1},{"b":2}]}"#, "at: 1 field, list: 2 entries"),
             (r#"{"input":"*** Begin Patch\n*** Update File: a.rs\n@@\n*** Add File: b.rs\n"}"#, "a.rs, b.rs"),
+            (r#"{"agent":"explore","prompt":"find the\ntests"}"#, "explore: find the tests"),
+            (r#"{"subagent_type":"general","description":"rename","prompt":"all of it"}"#, "general: rename"),
             ("{}", ""),
             ("null", ""),
             ("not json", "not json"),

@@ -2,7 +2,7 @@
 
 use crate::clean::clean_line;
 use crate::commands::{Parsed, SlashAction, parse};
-use crate::policy::policy_about;
+use crate::policy::asks_when;
 use crate::settings::Setting;
 use crate::theme::THEMES;
 use domain::port::menu::{AgentMenu, OptionKind};
@@ -27,7 +27,7 @@ pub(super) enum Values {
     Policies,
     Models,
     Efforts,
-    /// The agent's modes, and the queues that have modes.
+    /// The modes of whoever is the agent.
     Modes,
     /// Names of the agent's options.
     Options,
@@ -63,8 +63,14 @@ pub(super) fn of(before: &str) -> Option<Values> {
         }
         (SlashAction::Mode, []) => Some(Values::Modes),
         (SlashAction::Options, []) => Some(Values::Options),
-        (SlashAction::Mode, ["steer" | "follow-up"]) => {
-            Some(Values::Words(&[("one", "each turn gets one"), ("all", "a turn gets all")]))
+        (SlashAction::Queue, []) => Some(Values::Words(&[
+            ("one", "one prompt is sent at a time"),
+            ("all", "all that is queued is sent together"),
+            ("steer", "only what steers the run"),
+            ("follow-up", "only what is queued for its end"),
+        ])),
+        (SlashAction::Queue, ["steer" | "follow-up"]) => {
+            Some(Values::Words(&[("one", "one prompt at a time"), ("all", "all of them together")]))
         }
         (SlashAction::Copy, []) => Some(Values::Words(&[
             ("answer", "the last answer"),
@@ -104,19 +110,18 @@ impl Values {
                 };
                 Setting::Theme.values().into_iter().map(|name| pair(name, about(name))).collect()
             }
+            Values::Modes => match known.menu.and_then(|menu| menu.of_kind(OptionKind::Mode)) {
+                Some(option) => {
+                    let told = |about: &Option<String>| about.as_deref().map(clean_line).unwrap_or_default();
+                    let modes = option.choices.iter();
+                    modes.map(|mode| (clean_line(&mode.value), told(&mode.about))).collect()
+                }
+                None => Values::Policies.list(known),
+            },
             // A foreign runtime takes one word or none: what each means is told by the list.
             Values::Policies if !known.policy => Vec::new(),
             Values::Policies => {
-                Policy::ALL.into_iter().map(|policy| pair(policy.name(), policy_about(policy))).collect()
-            }
-            Values::Modes => {
-                let modes = known.menu.and_then(|menu| menu.of_kind(OptionKind::Mode));
-                let modes = modes.map(|option| option.choices.as_slice()).unwrap_or_default().iter();
-                let told = |about: Option<&String>| about.map(|about| clean_line(about)).unwrap_or_default();
-                let modes = modes.map(|mode| (clean_line(&mode.value), told(mode.about.as_ref())));
-                let queues =
-                    [pair("steer", "what steers the run"), pair("follow-up", "what is queued for its end")];
-                modes.chain(queues).collect()
+                Policy::ALL.into_iter().map(|policy| pair(policy.name(), asks_when(policy))).collect()
             }
             Values::Options => {
                 let options = known.menu.map(|menu| menu.options.as_slice()).unwrap_or_default().iter();

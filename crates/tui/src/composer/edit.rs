@@ -2,6 +2,7 @@
 //!
 //! Invariant: the caret stands on a grapheme boundary. Big pastes stand in the text as a short mark and are put back when it is sent.
 
+use crate::figures::counted;
 use crate::key::{Code, Key};
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -130,8 +131,9 @@ impl Editor {
     /// A mark that stands for nothing yet, not even in a text that can be brought back.
     fn new_mark(&self, lines: usize, characters: usize) -> String {
         let here = self.folds.iter().filter(|(mark, _)| self.text.contains(mark.as_str())).count();
-        let mut marks =
-            (here + 1..).map(|number| format!("[paste {number}: {lines} lines, {characters} characters]"));
+        let mut marks = (here + 1..).map(|number| {
+            format!("[paste {number}: {}, {characters} characters]", counted(lines as u64, "line"))
+        });
         let is_new = |mark: &String| self.folds.iter().all(|(known, _)| known != mark);
         marks.find(is_new).unwrap_or_default()
     }

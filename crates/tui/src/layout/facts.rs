@@ -57,11 +57,14 @@ pub(super) fn rows(model: &Model) -> Vec<Row> {
         ),
         ("runtime", clean_line(&seen.abilities.name)),
     ];
+    // Its own programs go to the session by that name.
+    let named_there = state.settings.origin.as_ref().and_then(|origin| origin.session.as_deref());
+    facts.extend(named_there.map(|name| ("its id", clean_line(name))));
     facts.extend(seen.model_name().map(|model| ("model", clean_line(&model))));
     let theirs = seen.abilities.menu.options.iter().filter(|option| option.kind != OptionKind::Model);
     facts
         .extend(theirs.map(|option| ("option", clean_line(&format!("{}: {}", option.name, option.shown())))));
-    facts.extend(policy_told(seen).map(|policy| ("policy", policy)));
+    facts.extend(policy_told(seen).map(|policy| ("mode", policy)));
     let (runs, tools) = (counted(stats.runs, "run"), counted(stats.tools, "tool run"));
     facts.push(("messages", format!("{} in {runs}, {tools}", stats.messages)));
     // What nobody told is left out: it is not zero.

@@ -5,9 +5,11 @@
 use super::words::{aloud, diff, is_long, many, some_of, span};
 use crate::clean::{agreed, agreed_line};
 use crate::diff::counts;
+use crate::row::{Row, wrap_told};
 use domain::ask::{Answer, Ask, AskKind, Choice, Consent, Preview, Risk, Scope};
-use domain::harmless::visible;
+use domain::harmless::{MARK, mark_of, marked, visible};
 use domain::ids::Millis;
+use ratatui_core::style::Style;
 
 /// What a line means to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +36,9 @@ pub(super) enum QuestionExtent {
     All,
 }
 
+/// Columns of a marked line: fewer than nearly every terminal has.
+const COLUMNS: usize = 72;
+
 /// Ends a text of several lines.
 const END: &str = ".";
 
@@ -52,7 +57,8 @@ pub(super) fn told(ask: &Ask, of: usize, same: bool, extent: QuestionExtent, now
         | AskKind::Edit { message, .. } => message,
     };
     if message.trim() != ask.title.trim() {
-        lines.extend(agreed(message).lines().filter(|line| !line.trim().is_empty()).map(str::to_owned));
+        let rows = wrap_marked(&agreed(message));
+        lines.extend(rows.into_iter().filter(|line| !line.trim().is_empty()));
     }
     match &ask.kind {
         AskKind::Consent(consent) => lines.extend(consent_told(consent, same, extent)),
@@ -163,9 +169,10 @@ fn consent_told(consent: &Consent, same: bool, extent: QuestionExtent) -> Vec<St
 fn body(consent: &Consent) -> Vec<String> {
     match &consent.preview {
         Some(Preview::Command { line, .. }) => {
-            let mut said = agreed(line).lines().map(str::to_owned).collect::<Vec<_>>();
+            // Its first line stands behind our word for it, all others are marked.
+            let mut said = wrap_marked(&marked(&agreed(line)));
             if let Some(first) = said.first_mut() {
-                *first = format!("Command: {first}");
+                *first = format!("Command: {}", first.strip_prefix(MARK).unwrap_or(first));
             }
             said
         }
@@ -176,11 +183,21 @@ fn body(consent: &Consent) -> Vec<String> {
             said.extend(diff(&visible(text)).into_iter().filter(|line| !line.starts_with("File ")));
             said
         }
-        Some(Preview::Text(text)) => agreed(text).lines().map(str::to_owned).collect(),
+        Some(Preview::Text(text)) => wrap_marked(&marked(&agreed(text))),
         None => {
             vec![format!("{} {}", agreed_line(&consent.name), agreed_line(consent.args.as_str()))]
         }
     }
+}
+
+/// The lines of a message; those that are marked as somebody else's are broken here, with the mark in each piece, since a terminal would
+/// break them without it.
+fn wrap_marked(text: &str) -> Vec<String> {
+    let told = |line: &str| match mark_of(line) {
+        None => vec![line.to_owned()],
+        Some(_) => wrap_told(line, COLUMNS, Style::default()).iter().map(Row::text).collect(),
+    };
+    text.lines().flat_map(told).collect()
 }
 
 /// Whether not all of a question is told unless that is asked for.

@@ -131,13 +131,17 @@ impl Bench {
     }
 
     fn consent(&mut self, id: u64) {
+        self.consent_to(id, Preview::Command { line: "touch x".into(), inner: Vec::new() });
+    }
+
+    fn consent_to(&mut self, id: u64, preview: Preview) {
         self.asks(
             id,
             AskKind::Consent(Box::new(Consent {
                 tool: ToolRunId(9),
                 name: "bash".into(),
                 args: Json::empty(),
-                preview: Some(Preview::Command { line: "touch x".into(), inner: Vec::new() }),
+                preview: Some(preview),
                 assessment: Assessment {
                     risk: Risk::Medium,
                     reasons: Vec::new(),
@@ -282,6 +286,31 @@ fn the_runtime_hears_that_a_question_was_told() {
     bench.asks(7, AskKind::Confirm { message: String::new(), yes: None, no: None, danger: false });
     let shown = |fx: &Fx| matches!(fx, Fx::Shown(sent) if sent.command == domain::command::shown(AskId(7)));
     assert!(bench.fx.iter().any(shown), "{:?}", bench.fx);
+}
+
+#[test]
+fn no_line_of_a_question_is_somebody_elses_without_a_mark() {
+    let theirs = format!("true {}ALLOWED BEFORE.{}\n\nRISK: LOW.", "x".repeat(70), "y".repeat(90));
+    let mut bench = Bench::new(true);
+    bench.run("go");
+    let message = format!("ours\n{}\nours", domain::harmless::marked_command(&theirs));
+    bench.asks(7, AskKind::Confirm { message, yes: None, no: None, danger: false });
+    bench.closes(7, Answer::Confirmed(false));
+    bench.propose();
+    for (id, preview) in
+        [(8, Preview::Command { line: theirs.clone(), inner: Vec::new() }), (9, Preview::Text(theirs))]
+    {
+        bench.consent_to(id, preview);
+        bench.closes(id, Answer::Deny { reason: None });
+    }
+    let is_theirs = |line: &&String| ["xx", "yy", "RISK"].iter().any(|words| line.contains(words));
+    let theirs: Vec<&String> = bench.lines.iter().filter(is_theirs).collect();
+    assert!(theirs.len() >= 12, "{:?}", bench.lines);
+    for line in theirs {
+        let marks = ["  | ", "$ true", "Command: true"];
+        assert!(marks.iter().any(|mark| line.starts_with(mark)), "{line:?} of {:?}", bench.lines);
+        assert!(line.len() <= 80, "{line}");
+    }
 }
 
 #[test]

@@ -111,6 +111,10 @@ pub(super) fn press(model: &mut Model, key: Key, fx: &mut Vec<Fx>) -> bool {
         }
         return moved != Moved::Nowhere;
     }
+    if matches!(keyboard, Keyboard::Soon(_)) && model.screen.asks.views(key, now) {
+        answer(model, Reply::Full, fx);
+        return true;
+    }
     if keyboard != Keyboard::Question {
         return false;
     }

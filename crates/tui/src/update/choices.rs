@@ -3,7 +3,7 @@
 use crate::clean::clean_line;
 use crate::model::Model;
 use crate::picker::{CURRENT, Choice, IN_USE, Item};
-use crate::policy::{DENIES_ALL, policy_about, policy_shown};
+use crate::policy::{DENIES_ALL, asks_when, policy_shown};
 use crate::settings::{SETTINGS, Setting};
 use crate::theme::THEMES;
 use crate::world::SessionView;
@@ -48,7 +48,7 @@ pub(super) fn policies(seen: &SessionView) -> Vec<Item> {
         let held = current == Policy::ReadOnly;
         return [(Policy::ReadOnly, DENIES_ALL)].into_iter().chain(held.then_some(back)).map(item).collect();
     }
-    Policy::ALL.map(|policy| item((policy, policy_about(policy)))).to_vec()
+    Policy::ALL.map(|policy| item((policy, asks_when(policy)))).to_vec()
 }
 
 /// The list to choose from, the current one marked.
@@ -98,13 +98,7 @@ pub(super) fn settings(model: &Model) -> Vec<Item> {
     for (name, value, about, command, can) in [
         ("keys", "see /keys", "opens the keys, and how to change them", "/keys", true),
         ("model", in_use.as_str(), "the model of this session", "/model", can.models || can.set_model),
-        (
-            "policy",
-            policy,
-            "what runs without asking, in this session only",
-            "/policy",
-            can.policy || can.consent,
-        ),
+        ("mode", policy, "what runs unasked, in this session only", "/policy", can.policy || can.consent),
         (
             "tools",
             tools.as_str(),

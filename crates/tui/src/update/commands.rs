@@ -9,7 +9,7 @@ use crate::model::{Model, Want};
 use crate::msg::{Fx, ScreenExit};
 use crate::overlay::Content;
 use crate::picker::ListKind;
-use crate::policy::DENIES_ALL;
+use crate::policy::{DENIES_ALL, asks_when};
 use crate::settings::Setting;
 use domain::command::{Command, ExportFormat, LibraryCommand, QueueCommand, RunCommand, SessionCommand};
 use domain::content::Json;
@@ -105,7 +105,7 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
         SlashAction::Extension => extension(model, argument, fx),
         SlashAction::Skills => lists::open(model, ListKind::Skills, fx),
         SlashAction::Servers => lists::open(model, ListKind::Servers, fx),
-        SlashAction::Queue => lists::open(model, ListKind::Queue, fx),
+        SlashAction::Queue => queue(model, argument, fx),
         SlashAction::History => lists::open(model, ListKind::History, fx),
         SlashAction::Branch => {
             model.send(
@@ -137,14 +137,7 @@ fn run(model: &mut Model, does: SlashAction, argument: &str, fx: &mut Vec<Fx>) {
         },
         SlashAction::Effort => effort(model, given.as_deref(), fx),
         SlashAction::Budget => budget::command(model, argument, fx),
-        SlashAction::Policy => match given.as_deref().map(policy) {
-            Some(Some(policy)) => set_policy(model, policy, fx),
-            Some(None) => {
-                let names = Policy::ALL.map(Policy::name).join(", ");
-                model.toast(Level::Info, format!("modes: {names}"));
-            }
-            None => lists::open(model, ListKind::Policies, fx),
-        },
+        SlashAction::Policy => own_mode(model, argument, fx),
         SlashAction::Plan => {
             set_policy(model, Policy::Plan, fx);
             if let Some(text) = given {
@@ -211,7 +204,8 @@ pub(super) fn policy_means(model: &Model, policy: Policy) -> &'static str {
     let can = &model.world.seen().abilities;
     match policy {
         // Of one that has not told what it can do, nothing is claimed.
-        _ if can.policy || can.name.is_empty() => "policy set",
+        _ if can.policy => asks_when(policy),
+        _ if can.name.is_empty() => "mode set",
         Policy::ReadOnly => DENIES_ALL,
         Policy::Plan | Policy::Ask | Policy::AutoEdit | Policy::Sandboxed | Policy::Full => {
             "its questions come to you again"
@@ -302,6 +296,7 @@ fn set_model(model: &mut Model, name: &str, fx: &mut Vec<Fx>) {
     model.send(Want::Word("model set"), Command::Session(SessionCommand::SetModel { provider, name }), fx);
 }
 
+/// What Parlor's own rules are called, and how people write them.
 fn policy(name: &str) -> Option<Policy> {
     match name {
         "readonly" => Some(Policy::ReadOnly),
@@ -311,24 +306,52 @@ fn policy(name: &str) -> Option<Policy> {
     }
 }
 
-fn mode(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
-    let mut words = argument.split_whitespace();
-    let kind = match words.next() {
-        Some("steer") => QueueKind::Steer,
-        Some("follow-up" | "followup") => QueueKind::FollowUp,
-        _ if options::mode(model, argument, fx) => return,
+/// Chooses among Parlor's own modes, or sets the one that is named.
+fn own_mode(model: &mut Model, name: &str, fx: &mut Vec<Fx>) {
+    match policy(name) {
+        _ if name.is_empty() => lists::open(model, ListKind::Policies, fx),
+        Some(policy) => set_policy(model, policy, fx),
         None => {
-            let now = queue_modes(&model.world.state().queues);
-            return model.toast(Level::Info, format!("the queue is {now}; another way: /mode steer all"));
+            let names = Policy::ALL.map(Policy::name).join(", ");
+            model.toast(Level::Info, format!("modes: {names}"));
         }
-        Some(_) => return model.toast(Level::Info, "write it like: /mode steer all, or /mode follow-up one"),
+    }
+}
+
+/// `/mode`: that of the agent where it has modes, else Parlor's own; and that of the queues, as it was written before they had `/queue`.
+fn mode(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
+    let can = &model.world.seen().abilities;
+    let own = can.policy || can.consent;
+    match argument.split_whitespace().next() {
+        Some("steer" | "follow-up" | "followup") => queue(model, argument, fx),
+        _ if options::mode(model, argument, fx) => {}
+        _ if own => own_mode(model, argument, fx),
+        _ => model.toast(Level::Info, "this runtime has no modes"),
+    }
+}
+
+/// The list of what is queued, or how many are sent at once: of one queue, or of both.
+fn queue(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {
+    let mut words = argument.split_whitespace().peekable();
+    let kinds: &[QueueKind] = match words.peek().copied() {
+        None => return lists::open(model, ListKind::Queue, fx),
+        Some("one" | "all") => &[QueueKind::Steer, QueueKind::FollowUp],
+        Some("steer") => &[QueueKind::Steer],
+        Some("follow-up" | "followup") => &[QueueKind::FollowUp],
+        Some(_) => return model.toast(Level::Info, "write it like: /queue all, or /queue follow-up one"),
     };
-    let mode = match words.next() {
-        Some("all") => Mode::All,
-        Some("one") => Mode::OneAtATime,
-        _ => return model.toast(Level::Info, "one or all?"),
+    let how = words.find_map(|word| match word {
+        "all" => Some((Mode::All, "all that is queued is sent together")),
+        "one" => Some((Mode::OneAtATime, "what is queued is sent one at a time")),
+        _ => None,
+    });
+    let Some((mode, told)) = how else {
+        let now = queue_modes(&model.world.state().queues);
+        return model.toast(Level::Info, format!("one or all? now the queue is {now}"));
     };
-    model.send(Want::Word("mode set"), Command::Queue(QueueCommand::SetMode { kind, mode }), fx);
+    for kind in kinds {
+        model.send(Want::Word(told), Command::Queue(QueueCommand::SetMode { kind: *kind, mode }), fx);
+    }
 }
 
 fn export(model: &mut Model, argument: &str, fx: &mut Vec<Fx>) {

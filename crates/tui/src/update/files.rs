@@ -131,7 +131,7 @@ fn tools_ran(model: &Model, entry: EntryId) -> bool {
         let turn = state.message(tool.message).and_then(|message| message.turn);
         turn.is_some_and(|turn| back.contains(&turn) || forth.contains(&turn))
     };
-    state.tools.values().any(on_the_way)
+    state.tools.values().any(|tool| on_the_way(tool))
 }
 
 /// Makes an entry the tip; a prompt comes to the composer instead, and what stood before it becomes the tip.

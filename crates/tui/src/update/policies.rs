@@ -1,9 +1,9 @@
-//! The key that takes the next policy mode. It never takes the widest one, and never answers a question by the way.
+//! The key that takes the next mode. It never takes the widest one, and never answers a question by the way.
 
 use crate::clean::clean_line;
 use crate::model::{Model, Want};
 use crate::msg::Fx;
-use crate::policy::policy_about;
+use crate::policy::asks_when;
 use domain::command::{Command, Refusal, SessionCommand};
 use domain::session::Policy;
 use domain::signal::Level;
@@ -25,13 +25,12 @@ pub(super) fn next(model: &mut Model, fx: &mut Vec<Fx>) {
     let can = &seen.abilities;
     if !can.policy {
         let who = if can.name.is_empty() { "this runtime".to_owned() } else { clean_line(&can.name) };
-        let from_here = if can.consent { "; /policy tells what can be set from here" } else { "" };
+        let from_here = if can.consent { "; /mode tells what can be set from here" } else { "" };
         return model.toast(Level::Info, format!("{who} acts by its own rules{from_here}"));
     }
     if model.screen.asks.is_open() {
         // Another mode may answer it, and this key is no answer.
-        return model
-            .toast(Level::Info, "a question is open: answer it first, or choose a mode with /policy");
+        return model.toast(Level::Info, "a question is open: answer it first, or choose a mode with /mode");
     }
     let now = model.screen.tickets.policy_to_come().unwrap_or(seen.state.settings.policy);
     take(model, after(now), fx);
@@ -43,8 +42,7 @@ fn take(model: &mut Model, policy: Policy, fx: &mut Vec<Fx>) {
 
 /// The mode is taken: says which, for the key did not.
 pub(super) fn taken(model: &mut Model, policy: Policy) {
-    let about = policy_about(policy);
-    model.toast(Level::Success, format!("{}: {about}", policy.name()));
+    model.toast(Level::Success, asks_when(policy));
 }
 
 /// The mode cannot be had here (a kernel that holds no sandbox): the one after it is taken, so that the key never sticks.

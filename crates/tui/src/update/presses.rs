@@ -37,7 +37,7 @@ fn shift_tab_goes_through_the_modes_and_never_into_the_widest() {
         stage.ui.keys("draft<backtab>");
         assert_eq!(stage.commands(), [set(to)], "from {}", from.name());
         settle(&mut stage, Ok(Receipt::Done));
-        assert!(stage.ui.screen().contains(&format!("{}:", to.name())), "{}", stage.ui.screen());
+        assert!(stage.ui.screen().contains(crate::policy::asks_when(to)), "{}", stage.ui.screen());
         stage.ui.keys("<ctrl-u>");
         stage.ui.wait(60_000);
     }
@@ -181,11 +181,12 @@ fn what_a_command_takes_is_offered_and_taken_by_tab() {
         ("/theme da", &["dark"], "/theme da"),
         ("/theme da<tab>", &[], "/theme dark"),
         ("/policy r<tab>", &[], "/policy read-only"),
-        ("/policy ", &["ask", "edits in this folder run too"], "/policy "),
+        ("/mode ", &["ask", "asks first, before it changes anything"], "/mode "),
+        ("/mode r<tab>", &[], "/mode read-only"),
         ("/effort ", &["low", "the provider decides"], "/effort "),
         ("/diff <down><enter>", &[], "/diff git"),
-        ("/mode fo<tab>", &[], "/mode follow-up"),
-        ("/mode steer a<tab>", &[], "/mode steer all"),
+        ("/queue fo<tab>", &[], "/queue follow-up"),
+        ("/queue steer a<tab>", &[], "/queue steer all"),
         ("/export h<tab>", &[], "/export html"),
     ] {
         stage.ui.keys("<ctrl-u>");
@@ -204,6 +205,8 @@ fn what_was_typed_behind_a_command_is_not_replaced_by_enter() {
     assert_eq!(stage.commands(), []);
     stage.ui.keys("/policy ask<enter>");
     assert_eq!(stage.commands(), [set(Policy::Ask)]);
+    stage.ui.keys("/mode full<enter>");
+    assert_eq!(stage.commands(), [set(Policy::Full)]);
     // With nothing behind it the command is meant, not the first that is offered.
     stage.ui.keys("/policy <enter>");
     assert!(stage.commands().is_empty() && stage.ui.screen().contains("What may run without asking"));

@@ -388,9 +388,11 @@ fn only_what_somebody_else_ended_is_told() {
 fn what_a_mode_means_is_said_when_it_is_known() {
     let all = Abilities::all("test");
     let own_rules = Abilities { policy: false, ..all.clone() };
-    for (can, word) in
-        [(all, "policy set"), (Abilities::untold(), "policy set"), (own_rules, "every consent")]
-    {
+    for (can, word) in [
+        (all, "read-only: it changes nothing"),
+        (Abilities::untold(), "mode set"),
+        (own_rules, "every consent"),
+    ] {
         let mut stage = AttachedUi::on(can.clone(), 80, 24);
         stage.ui.keys("/policy read-only<enter>");
         let ticket = stage.ui.sent()[0].ticket;

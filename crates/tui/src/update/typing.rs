@@ -587,6 +587,30 @@ fn a_word_that_begins_with_a_letter_of_the_question_allows_nothing() {
 }
 
 #[test]
+fn whoever_is_told_to_view_all_of_it_may_do_so_at_once() {
+    let mut stage = AttachedUi::new(80, 4);
+    stage.run("go");
+    stage.consent(10, Some("rm"));
+    stage.ui.wait(QUIET_MS);
+    stage.ui.keys("y");
+    assert!(screen(&mut stage).contains("view all of it first"), "{}", screen(&mut stage));
+    // Well before the question would take letters again.
+    stage.ui.wait(300);
+    stage.ui.keys("v");
+    assert!(stage.ui.model.screen.over.is_open(), "{}", screen(&mut stage));
+    assert_eq!((answers(&mut stage), stage.ui.model.screen.composer.text()), (vec![], ""));
+    // Any other letter is a word's, as it was, and `v` behind it is text.
+    stage.ui.keys("<esc>");
+    let mut stage = AttachedUi::new(80, 4);
+    stage.run("go");
+    stage.consent(10, Some("rm"));
+    stage.ui.wait(QUIET_MS);
+    stage.ui.keys("yev");
+    assert!(!stage.ui.model.screen.over.is_open());
+    assert_eq!(stage.ui.model.screen.composer.text(), "ev");
+}
+
+#[test]
 fn nobody_says_yes_to_what_does_not_fit_on_the_screen() {
     for (columns, rows) in [(1, 1), (10, 3), (20, 5), (80, 4)] {
         let mut stage = AttachedUi::new(columns, rows);

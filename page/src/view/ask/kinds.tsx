@@ -4,7 +4,8 @@ import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Answer, Ask, Choice, Consent, Preview } from "../../model/types";
 import { Diffs } from "../diff/view";
-import { Coded, Prose, Seen } from "../text/seen";
+import { Coded, Seen } from "../text/seen";
+import { Told } from "./told";
 import { visible } from "../text/unseen";
 import { isFree, type Giving } from "./dock";
 import { Further, Note, useEnd } from "./end";
@@ -84,7 +85,7 @@ export function ConsentBody({ ask, consent, giving }: { ask: Ask; consent: Conse
           <p class={`risk-words risk-${assessment.unrated ? "unrated" : assessment.risk}`}>
             <b>{words}</b>
             {words && assessment.reasons.length > 0 ? ": " : ""}
-            <Prose text={assessment.reasons.join("; ")} />
+            <Coded text={assessment.reasons.join("; ")} />
             {assessment.reasons.length > 0 ? "." : ""}
           </p>
         )}
@@ -258,7 +259,7 @@ export function ConfirmBody({
       {message && (
         <div class="body" ref={end.body} tabIndex={0} role="group" aria-label="What is asked">
           <p>
-            <Seen text={message} />
+            <Told text={message} />
           </p>
           <span class="ask-end" ref={end.mark} />
           <Further end={end} />
@@ -302,7 +303,7 @@ export function Others({ message, choices, giving }: { message: string; choices:
         <div class="body" tabIndex={0} role="group" aria-label="What is asked">
           {message && (
             <p>
-              <Seen text={message} />
+              <Told text={message} />
             </p>
           )}
           {choices.length > 0 && (
@@ -358,7 +359,7 @@ export function Choosing({
       <div class="body">
         {message && (
           <p>
-            <Seen text={message} />
+            <Told text={message} />
           </p>
         )}
         {choices.length > 9 && (
@@ -450,7 +451,7 @@ export function Writing({
     <>
       <div class="body">
         <label for="answer" class={message ? undefined : "hidden"}>
-          {message ? <Seen text={message} /> : "Your answer"}
+          {message ? <Told text={message} /> : "Your answer"}
         </label>
         {lines === 1 || secret ? (
           <input

@@ -42,7 +42,7 @@ export function risk(assessment: Assessment): string {
     assessment.reversible || assessment.risk === "low"
       ? ""
       : assessment.risk === "medium"
-        ? "undo is not certain"
+        ? "may not be undoable"
         : "cannot be undone";
   return [word, undo].filter(Boolean).join(", ");
 }

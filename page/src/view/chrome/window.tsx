@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type Invoke, windowSettings, type WindowSettings, type WindowStanding } from "../../model/window";
+import { startInfo } from "../fleet/start";
 import { visible } from "../text/unseen";
 import { Dialog } from "./dialog";
 
@@ -9,7 +10,8 @@ const ZOOMS = [50, 75, 90, 100, 110, 125, 150, 175, 200, 250, 300];
 
 export function WindowPage({ invoke, close }: { invoke: Invoke; close: () => void }) {
   const [now, setNow] = useState<WindowStanding | undefined>();
-  const [shortcut, setShortcut] = useState<string | undefined>();
+  /** How often the shell has taken what was wanted: what is being written is as it is set then. */
+  const [done, setDone] = useState(0);
   const [trouble, setTrouble] = useState<string | undefined>();
   const wanted = useRef<WindowSettings | undefined>(undefined);
   const told = (why: unknown): void => setTrouble(visible(String(why)));
@@ -24,7 +26,7 @@ export function WindowPage({ invoke, close }: { invoke: Invoke; close: () => voi
       .set(invoke, next)
       .then((standing) => {
         setNow(standing);
-        if (change.shortcut !== undefined) setShortcut(undefined);
+        setDone((times) => times + 1);
       }, told)
       .finally(() => {
         if (wanted.current === next) wanted.current = undefined;
@@ -67,33 +69,40 @@ export function WindowPage({ invoke, close }: { invoke: Invoke; close: () => voi
                 ))}
             </select>
           </label>
-          <form
-            class="row"
-            onSubmit={(event) => {
-              event.preventDefault();
-              set({ shortcut: (shortcut ?? at.shortcut).trim() });
-            }}
-          >
-            <label class="grow" for="window-shortcut">
-              Shortcut <span class="soft">shows or hides the window; empty for none</span>
-            </label>
-            <input
-              id="window-shortcut"
-              type="text"
-              size={18}
-              value={shortcut ?? at.shortcut}
-              disabled={now.no_shortcut !== null}
-              onInput={(event) => setShortcut(event.currentTarget.value)}
-            />
-            <button type="submit" class="button" disabled={shortcut === undefined || shortcut.trim() === at.shortcut}>
-              Set
-            </button>
-          </form>
+          <Line
+            id="window-shortcut"
+            words="Shortcut"
+            more="shows or hides the window; empty for none"
+            is={at.shortcut}
+            off={now.no_shortcut !== null}
+            done={done}
+            set={(shortcut) => set({ shortcut })}
+          />
           {now.no_shortcut !== null && <p class="soft">{now.no_shortcut}</p>}
+          <label class="row">
+            <span class="grow">
+              Agent <span class="soft">that a session begins with</span>
+            </span>
+            <select id="window-agent" value={at.agent} onChange={(event) => set({ agent: event.currentTarget.value })}>
+              {[...new Set(["", ...(startInfo.value?.agents ?? []), at.agent])].map((name) => (
+                <option key={name} value={name}>
+                  {name === "" ? "Parlor's own" : visible(name)}
+                </option>
+              ))}
+            </select>
+          </label>
+          <Line
+            id="window-folder"
+            words="Folder"
+            more="that it begins in; empty for the last one"
+            is={at.folder}
+            done={done}
+            set={(folder) => set({ folder })}
+          />
         </>
       )}
       <p class="soft">
-        Agent, model and folder are chosen where a session begins. Keys of providers are set by{" "}
+        Each session may begin with another agent and in another folder. Keys of providers are set by{" "}
         <code>parlor login</code>.
       </p>
       {trouble !== undefined && (
@@ -102,5 +111,43 @@ export function WindowPage({ invoke, close }: { invoke: Invoke; close: () => voi
         </p>
       )}
     </Dialog>
+  );
+}
+
+/** A setting that is written, and holds once it is set. */
+function Line(line: {
+  id: string;
+  words: string;
+  more: string;
+  is: string;
+  off?: boolean;
+  done: number;
+  set: (text: string) => void;
+}) {
+  const [text, setText] = useState<string | undefined>();
+  useEffect(() => setText(undefined), [line.done]);
+  return (
+    <form
+      class="row"
+      onSubmit={(event) => {
+        event.preventDefault();
+        line.set((text ?? line.is).trim());
+      }}
+    >
+      <label class="grow" for={line.id}>
+        {line.words} <span class="soft">{line.more}</span>
+      </label>
+      <input
+        id={line.id}
+        type="text"
+        size={18}
+        value={text ?? line.is}
+        disabled={line.off}
+        onInput={(event) => setText(event.currentTarget.value)}
+      />
+      <button type="submit" class="button" disabled={text === undefined || text.trim() === line.is}>
+        Set
+      </button>
+    </form>
   );
 }

@@ -6,11 +6,11 @@ import type { Abilities, Command } from "../../model/types";
 import type { DeviceRole } from "../ports";
 import { best } from "./complete";
 
-export type Screen = "settings" | "tree" | "changes" | "timeline" | "keys" | "search" | "print" | "export";
+export type Screen = "settings" | "tree" | "changes" | "timeline" | "log" | "keys" | "search" | "print" | "export";
 
-/** Whether a device may open it: what files hold is told to those who may change them, and refused to others. */
+/** Whether a device may open it: what files and logs hold is told to those who may change things, and refused to others. */
 export function mayShow(screen: Screen, role: DeviceRole): boolean {
-  return screen !== "changes" || role === "controller";
+  return (screen !== "changes" && screen !== "log") || role === "controller";
 }
 
 export type Does =
@@ -71,6 +71,7 @@ export const SLASH: Slash[] = [
   },
   { name: "tree", words: "branches of this conversation", does: show("tree") },
   { name: "timeline", words: "what took how long", does: show("timeline") },
+  { name: "log", words: "what the agent's program said beside its answers", does: show("log") },
   {
     name: "rename",
     words: "give the session a title",

@@ -3,7 +3,9 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { openRun, type State } from "../../model/state";
 import type { Abilities, Input, Part, Signal } from "../../model/types";
+import { pastedPicture, shell } from "../../model/window";
 import { Icon } from "../common/icon";
+import { modeWord } from "../common/modes";
 import { mayWords } from "../common/who";
 import { Picture } from "../session/part";
 import { oneLine, visible } from "../text/unseen";
@@ -37,8 +39,14 @@ export function settingWords(state: State, abilities: Abilities): string[] {
   return [
     model && visible(model.name),
     effort,
-    cwd === "" || abilities.policy === false ? undefined : policy.replace("_", "-"),
+    abilities.policy === false ? ownRules(abilities) : cwd === "" ? undefined : modeWord(policy),
   ].filter((word) => word !== undefined);
+}
+
+/** What is said in the place of a mode of a runtime that Parlor does not hold to one, once it is known. */
+export function ownRules({ name, consent }: Abilities): string | undefined {
+  if (name === "") return undefined;
+  return consent ? "its own rules" : "its own rules; it never asks";
 }
 
 export function Composer({ port, state, show, sent }: ComposerProps) {
@@ -379,7 +387,10 @@ export function Composer({ port, state, show, sent }: ComposerProps) {
           if (given.length > 0) {
             event.preventDefault();
             void add(given);
+            return;
           }
+          const desktop = shell();
+          if (desktop) void pastedPicture(desktop).then(add, (why: unknown) => toast("warning", visible(String(why))));
         }}
       />
       {suggestion && (

@@ -2,6 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { usual as setInWindow } from "../../model/window";
 import { Icon } from "../common/icon";
 import type { Beginning, FleetPort, SessionPort, StartInfo } from "../ports";
 import { Coded } from "../text/seen";
@@ -12,7 +13,7 @@ import { folders } from "./groups";
 /** What is being written; kept when one looks elsewhere in between. */
 export const firstWords = signal("");
 /** What the server tells of a start, once it has. */
-const told = signal<StartInfo | undefined>(undefined);
+export const startInfo = signal<StartInfo | undefined>(undefined);
 /** The folder that the person chose, and the one that was offered then: another `parlor web` offers another one. */
 const KEPT = "folder";
 
@@ -79,11 +80,17 @@ interface StartProps {
 
 export function Start({ fleet, folder, model, trouble, writes = false }: StartProps) {
   const known = folders(fleet.rows.value, "");
-  const info = told.value;
+  const info = startInfo.value;
   const offered = info?.cwd ?? undefined;
-  const usual = folder ?? keptFolder(offered) ?? offered ?? known[0] ?? "";
+  const set = setInWindow.value;
+  const usual = folder ?? (set?.folder || keptFolder(offered)) ?? offered ?? known[0] ?? "";
   const [place, setPlace] = useState(usual);
   const [chosen, setChosen] = useState(model ?? "");
+  const [choice, setAgent] = useState<string | undefined>();
+  const agents = info?.agents ?? [];
+  const agent = choice ?? set?.agent ?? "";
+  /** An agent that was set for all sessions and cannot be begun is said, and another one has to be chosen. */
+  const missing = info && agent !== "" && !agents.includes(agent) ? agent : undefined;
   const touched = useRef(folder !== undefined);
   const words = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
@@ -91,7 +98,7 @@ export function Start({ fleet, folder, model, trouble, writes = false }: StartPr
   }, [usual]);
   const up = fleet.connection.value.is === "up";
   useEffect(() => {
-    if (up) void fleet.look?.({ start: true }).then((start) => void (told.value = start), forget);
+    if (up) void fleet.look?.({ start: true }).then((start) => void (startInfo.value = start), forget);
   }, [up]);
   useEffect(() => {
     if (trouble !== undefined) document.getElementById("first-folder")?.focus();
@@ -99,10 +106,10 @@ export function Start({ fleet, folder, model, trouble, writes = false }: StartPr
   }, [trouble]);
   const begin = (form: HTMLFormElement): void => {
     const first = firstWords.value.trim();
-    if (first === "" || !form.reportValidity()) return;
+    if (first === "" || missing !== undefined || !form.reportValidity()) return;
     const cwd = place.trim().replace(/(?<=.)\/+$/, "");
     if (touched.current && cwd !== "") keepFolder(cwd, offered);
-    beginWith({ words: first, ...(cwd === "" ? {} : { cwd }), ...answerer(chosen) });
+    beginWith({ words: first, ...(cwd === "" ? {} : { cwd }), ...answerer(agent, chosen) });
   };
   return (
     <form
@@ -140,33 +147,52 @@ export function Start({ fleet, folder, model, trouble, writes = false }: StartPr
           }}
         />
         {info && (
-          <label class="soft start-model">
-            <span>{visible(info.agent)} with</span>
-            <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
-              <option value="">{info.model ? visible(info.model) : "the usual model"}</option>
-              {info.models
-                .filter((name) => name !== info.model)
-                .map((name) => (
-                  <option key={name} value={name}>
-                    {visible(name)}
-                  </option>
-                ))}
-              {info.agents !== undefined && info.agents.length > 0 && (
-                <optgroup label="Another agent">
-                  {info.agents.map((name) => (
-                    <option key={name} value={AGENT + name}>
+          <>
+            {(agents.length > 0 || missing !== undefined) && (
+              <label class="soft start-choice start-agent">
+                <span>Agent</span>
+                <select value={agent} onChange={(event) => setAgent(event.currentTarget.value)}>
+                  <option value="">{visible(info.agent)}</option>
+                  {missing !== undefined && (
+                    <option value={missing} disabled>
+                      {visible(missing)}
+                    </option>
+                  )}
+                  {agents.map((name) => (
+                    <option key={name} value={name}>
                       {visible(name)}
                     </option>
                   ))}
-                </optgroup>
-              )}
-            </select>
-          </label>
+                </select>
+              </label>
+            )}
+            {agent === "" && (
+              <label class="soft start-choice start-model">
+                <span>Model</span>
+                <select value={chosen} onChange={(event) => setChosen(event.currentTarget.value)}>
+                  <option value="">{info.model ? visible(info.model) : "the usual model"}</option>
+                  {info.models
+                    .filter((name) => name !== info.model)
+                    .map((name) => (
+                      <option key={name} value={name}>
+                        {visible(name)}
+                      </option>
+                    ))}
+                </select>
+              </label>
+            )}
+          </>
         )}
-        <button type="submit" class="send" disabled={firstWords.value.trim() === ""}>
+        <button type="submit" class="send" disabled={firstWords.value.trim() === "" || missing !== undefined}>
           <Icon name="send" /> Begin
         </button>
       </div>
+      {missing !== undefined && (
+        <p class="risk start-trouble" role="alert">
+          {visible(missing)}, the agent of your window's settings, cannot be begun here: choose another one, or run{" "}
+          <code>parlor attach {visible(missing)}</code> once in a terminal, which asks you about its command.
+        </p>
+      )}
       {trouble !== undefined && (
         <p class="risk start-trouble" id="no-folder" role="alert">
           <Coded text={trouble} />
@@ -176,13 +202,10 @@ export function Start({ fleet, folder, model, trouble, writes = false }: StartPr
   );
 }
 
-/** What stands before the name of another program's agent, among models. */
-const AGENT = "agent:";
-
-/** Who is to answer, as it was chosen. */
-export function answerer(chosen: string): Pick<Beginning, "model" | "agent"> {
-  if (chosen === "") return {};
-  return chosen.startsWith(AGENT) ? { agent: chosen.slice(AGENT.length) } : { model: chosen };
+/** Who is to answer, as it was chosen: Parlor with a model, or another program's agent, which has its own. */
+export function answerer(agent: string, model: string): Pick<Beginning, "model" | "agent"> {
+  if (agent !== "") return { agent };
+  return model === "" ? {} : { model };
 }
 
 /** Without an answer the newest session's folder is offered, and the usual model. */

@@ -4,7 +4,9 @@ import { contextLeft, openRun, spent, type Count, type State, type Used } from "
 import { money, tokens, counted } from "../common/format";
 import { Glyph } from "../common/glyph";
 import { Icon } from "../common/icon";
+import { modeWord } from "../common/modes";
 import { mayShow, type Screen } from "../composer/commands";
+import { ownRules } from "../composer/composer";
 import type { SessionPort } from "../ports";
 import { Prose } from "../text/seen";
 import { visible } from "../text/unseen";
@@ -89,11 +91,17 @@ export function Details({ port, state, show }: { port: SessionPort; state: State
             <span class="cut">{visible(model.name)}</span>
           </div>
         )}
+        {abilities.policy === false && ownRules(abilities) !== undefined && (
+          <div class="pair">
+            <span>Mode</span>
+            <span>{ownRules(abilities)}</span>
+          </div>
+        )}
         {state.settings.cwd !== "" && abilities.policy !== false && (
           <div class="pair">
             <span>Mode</span>
             <span>
-              {state.settings.policy.replace("_", "-")}
+              {modeWord(state.settings.policy)}
               {state.settings.effort ? ` · effort ${state.settings.effort}` : ""}
             </span>
           </div>
@@ -142,6 +150,11 @@ export function Details({ port, state, show }: { port: SessionPort; state: State
         {live && (
           <button type="button" class="button" onClick={() => show("timeline")}>
             <Icon name="activity" /> Timeline
+          </button>
+        )}
+        {live && abilities.policy === false && mayShow("log", port.role.value) && (
+          <button type="button" class="button" onClick={() => show("log")}>
+            <Icon name="info" /> Log
           </button>
         )}
         {live && (

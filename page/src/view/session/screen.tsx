@@ -29,6 +29,7 @@ import { Details } from "./details";
 import { Empty } from "./empty";
 import { Find, toFind, type Sought } from "./finder";
 import { Live } from "./live";
+import { SessionLog } from "./log";
 import { Changes, Timeline, Tree } from "./panels";
 import { rows } from "./rows";
 import { SettingsPanel } from "./settings";
@@ -229,6 +230,11 @@ export const SessionMain = memo(function SessionMain({
       {screen === "tree" && (
         <Dialog title="Branches" wide close={close}>
           <Tree port={port} state={state} close={close} />
+        </Dialog>
+      )}
+      {screen === "log" && (
+        <Dialog title="Log" wide close={close}>
+          <SessionLog port={port} fleet={fleet} />
         </Dialog>
       )}
       {screen === "timeline" && (

@@ -18,25 +18,18 @@ import type {
 } from "../../model/types";
 import { counted, tokens } from "../common/format";
 import { Shape } from "../common/glyph";
+import { MODES, modeWord } from "../common/modes";
 import { refusalWords, type SessionPort } from "../ports";
 import { Prose } from "../text/seen";
 import { oneLine, visible } from "../text/unseen";
 import { allowed, type Allowed } from "./allowed";
 import { LIMITS, limitText, whyNot, withLimit, withTool } from "./switches";
 
-const POLICIES: [Policy, string, string][] = [
-  ["read_only", "Read-only", "nothing that changes anything"],
-  ["plan", "Plan", "it looks and writes a plan; you say when it begins"],
-  ["ask", "Ask", "everything but low risk is asked"],
-  ["auto_edit", "Auto-edit", "edits inside the workspace run"],
-  ["sandboxed", "Sandboxed", "commands run inside the sandbox"],
-  ["full", "Full", "everything inside the sandbox runs"],
-];
 const QUEUES: [QueueKind, string][] = [
   ["steer", "Steering"],
   ["follow_up", "Follow-ups"],
 ];
-const MODES: [Mode, string][] = [
+const QUEUE_MODES: [Mode, string][] = [
   ["one_at_a_time", "one at a time"],
   ["all", "all at once"],
 ];
@@ -153,20 +146,16 @@ export function SettingsPanel({ port, state }: { port: SessionPort; state: State
           </select>
         </Field>
         {can.policy !== false && (
-          <Field
-            id="set-policy"
-            name="Mode"
-            why={why.mode}
-            value={POLICIES.find(([name]) => name === policy)?.[1] ?? policy}
-          >
+          <Field id="set-policy" name="Mode" why={why.mode} value={modeWord(policy)}>
             <select
               id="set-policy"
               value={policy}
               onChange={(event) => set({ set_policy: { policy: event.currentTarget.value as Policy } })}
             >
-              {POLICIES.map(([name, word, words]) => (
+              {MODES.map(([name, word, when]) => (
                 <option value={name}>
-                  {word}: {words}
+                  {word}
+                  {when}
                 </option>
               ))}
             </select>
@@ -211,14 +200,14 @@ export function SettingsPanel({ port, state }: { port: SessionPort; state: State
               id={`set-queue-${kind}`}
               name={words}
               why={why.queue}
-              value={MODES.find(([mode]) => mode === queueMode(kind))?.[1] ?? ""}
+              value={QUEUE_MODES.find(([mode]) => mode === queueMode(kind))?.[1] ?? ""}
             >
               <select
                 id={`set-queue-${kind}`}
                 value={queueMode(kind)}
                 onChange={(event) => set({ set_queue_mode: { kind, mode: event.currentTarget.value as Mode } })}
               >
-                {MODES.map(([mode, name]) => (
+                {QUEUE_MODES.map(([mode, name]) => (
                   <option value={mode}>{name}</option>
                 ))}
               </select>

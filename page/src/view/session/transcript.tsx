@@ -162,10 +162,13 @@ export function Transcript({ rows, own, scroll, opened, sought, again, edit }: T
     const up = (): void => {
       if (!atEnd(0, element.clientHeight, element.scrollHeight)) move({ is: "up" });
     };
+    // Whatever the reader's hand does next ends what Home began: the beginning is not put back under it.
     const wheel = (event: WheelEvent): void => {
+      begins.current = 0;
       if (event.deltaY < 0) up();
     };
     const key = (event: KeyboardEvent): void => {
+      begins.current = 0;
       if (event.key === "Home" && !event.ctrlKey && !event.shiftKey) {
         event.preventDefault();
         up();
@@ -195,7 +198,10 @@ export function Transcript({ rows, own, scroll, opened, sought, again, edit }: T
         move({ is: "end" });
     };
     let touch = 0;
-    const began = (event: TouchEvent): void => void (touch = event.touches[0]?.clientY ?? 0);
+    const began = (event: TouchEvent): void => {
+      begins.current = 0;
+      touch = event.touches[0]?.clientY ?? 0;
+    };
     const dragged = (event: TouchEvent): void => {
       if ((event.touches[0]?.clientY ?? 0) > touch + 4) up();
     };
@@ -322,6 +328,7 @@ export function Transcript({ rows, own, scroll, opened, sought, again, edit }: T
             type="button"
             class="button new-below"
             onClick={() => {
+              begins.current = 0;
               move({ is: "end" });
               toEnd();
             }}

@@ -4,7 +4,20 @@ import { toolOutcome, type Retry, type ToolRun } from "../../model/state";
 import { counted } from "../common/format";
 import { oneLine } from "../text/unseen";
 
-const TELLING = ["command", "cmd", "path", "file_path", "file", "pattern", "query", "url", "question", "title", "name"];
+const TELLING = [
+  "command",
+  "cmd",
+  "path",
+  "file_path",
+  "file",
+  "pattern",
+  "query",
+  "url",
+  "question",
+  "title",
+  "name",
+  "message",
+];
 const PLANS = ["items", "todos", "plan", "tasks", "steps"];
 const DONE = ["done", "completed", "cancelled"];
 const PATCHED = /^\*\*\* (?:Update|Add|Delete) File: (.+)$/gm;
@@ -21,6 +34,8 @@ const VERBS: Record<string, [string, string, string]> = {
   fetch: ["Fetch", "Fetching", "Fetched"],
   todo: ["Plan", "Planning", "Planned"],
   ask: ["Ask", "Asking", "Asked"],
+  task: ["Ask a sub-agent:", "A sub-agent works:", "A sub-agent worked:"],
+  recall: ["Read again", "Reading again", "Read again"],
   skill: ["Read skill", "Reading skill", "Read skill"],
   bash_jobs: ["Look at jobs", "Looking at jobs", "Looked at jobs"],
 };
@@ -59,7 +74,7 @@ export function summary(args: string): string {
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) return word(value);
   const fields = value as Record<string, unknown>;
-  const steps = plan(fields);
+  const steps = plan(fields) ?? task(fields);
   if (steps) return steps;
   const names = Object.keys(fields);
   const telling = TELLING.map((name) => fields[name]).find((found) => typeof found === "string");
@@ -74,6 +89,14 @@ export function summary(args: string): string {
     .sort()
     .map((name) => `${oneLine(name)}: ${word(fields[name]).slice(0, 40)}`)
     .join(", ");
+}
+
+/** What a sub-agent is to do: who, and a few words for the person or else all that it was told. */
+function task(fields: Record<string, unknown>): string | undefined {
+  const said = (names: string[]): unknown => names.map((name) => fields[name]).find((text) => typeof text === "string");
+  const agent = said(["agent", "subagent_type", "subagent", "agent_type"]);
+  const about = said(["title", "description", "prompt", "task", "message", "instructions"]);
+  return typeof agent === "string" && typeof about === "string" ? `${oneLine(agent)}: ${oneLine(about)}` : undefined;
 }
 
 function plan(fields: Record<string, unknown>): string | undefined {

@@ -139,7 +139,7 @@ fn what_is_done_unasked_is_shown() {
     bench.errand(id, ErrandNews::Begins { name: "write".to_owned(), args });
     assert!(bench.state.tools.values().any(|tool| tool.name == "write" && !tool.ended()));
     bench.errand(id, done(ErrandDone::Nothing));
-    assert!(bench.state.tools.values().all(domain::tool::ToolRun::ended));
+    assert!(bench.state.tools.values().all(|tool| tool.ended()));
     assert_eq!(bench.sent()[0]["result"], json!({}));
 }
 

@@ -137,7 +137,15 @@ fn modes_that_are_no_options_are_one_of_them_here() {
 fn a_word_about_the_login_is_no_surprise() {
     let mut bench = client();
     bench.hear(r#"{"jsonrpc":"2.0","method":"_auth/status_update","params":{"loggedIn":true}}"#);
-    assert!(bench.link.drifts.is_empty(), "{:?}", bench.link.drifts);
+    assert!(bench.link.drifts.is_empty() && bench.link.logs.is_empty(), "{:?}", bench.link.logs);
+    let status =
+        json!({"authStatus":{"kind":"gateway","label":"Custom model gateway","detail":"loop\u{1b}[2J"}});
+    bench.hear(&json!({"jsonrpc":"2.0","method":"_auth/status_update","params":status}).to_string());
+    let said = bench.link.logs.join("\n");
+    assert!(
+        said.starts_with("the agent's login: Custom model gateway (loop") && !said.contains('\u{1b}'),
+        "{said}"
+    );
 }
 
 #[test]

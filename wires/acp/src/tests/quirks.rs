@@ -134,7 +134,7 @@ fn calls_left_open() {
     bench.command(cancel());
     bench.hear(r#"{"jsonrpc":"2.0","id":3,"result":{"stopReason":"cancelled"}}"#);
     assert_eq!(bench.outcome(), Some(Outcome::Cancelled));
-    assert!(bench.state.tools.values().all(domain::tool::ToolRun::ended));
+    assert!(bench.state.tools.values().all(|tool| tool.ended()));
     // What still comes for it begins nothing.
     bench.hear(&told(json!({"sessionUpdate":"tool_call_update","toolCallId":"c","status":"failed"})));
     assert_eq!((bench.state.runs.len(), bench.state.tools.len()), (1, 1));

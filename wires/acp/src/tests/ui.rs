@@ -169,7 +169,7 @@ fn unknown_updates_are_counted_kept_and_shown() {
     answer_to(&mut bench, 3, json!({"stopReason":"end_turn"}));
     bench.hear(&told(json!({"sessionUpdate":"plan","entries":"none"})));
     assert_eq!(bench.link.drifts.len(), 2, "a known kind that cannot be read is none");
-    let noticed = |entry: &&domain::state::Entry| matches!(&entry.kind, EntryKind::Notice { code, .. } if code == "unknown_update");
+    let noticed = |entry: &&std::sync::Arc<domain::state::Entry>| matches!(&entry.kind, EntryKind::Notice { code, .. } if code == "unknown_update");
     assert_eq!(bench.state.entries.values().filter(noticed).count(), 1);
 }
 

@@ -30,6 +30,8 @@ use wire::jsonrpc::{self, INVALID_PARAMS, RpcError};
 const MAX_OPEN: usize = 256;
 /// Most fields of a form.
 const MAX_FIELDS: usize = 64;
+/// What a lasting yes allows, where the agent does not say it.
+const OF_THE_AGENTS: &str = "what the agent means by always";
 const YES: &str = "yes";
 const ALLOW_SESSION: &str = "allow_session";
 
@@ -361,7 +363,12 @@ fn lift_consent(
     let always = |option: &&PermissionOption| {
         option.kind == PermissionKind::AllowAlways && option.option_id != ALLOW_SESSION
     };
-    let offered = options.iter().find(always).map(|option| option.name.clone());
+    // A name that is only the kind again says nothing of what it would allow.
+    let words = |option: &PermissionOption| match option.name.contains(' ') || !option.name.contains('_') {
+        true => option.name.clone(),
+        false => OF_THE_AGENTS.to_owned(),
+    };
+    let offered = options.iter().find(always).map(words);
     let command =
         || tool_words::command(&args).filter(|_| matches!(tool.kind, ToolKind::Execute | ToolKind::Unsaid));
     let (preview, beside) = match &note {

@@ -115,7 +115,7 @@ impl AgentOptions {
         for option in options.iter_mut().filter(|option| Some(&option.id) == model.as_ref()) {
             option.kind = OptionKind::Model;
         }
-        let menu = AgentMenu { commands, options }.bounded();
+        let menu = AgentMenu { commands, options, ..AgentMenu::default() }.bounded();
         if *self.menu != menu {
             self.menu = Arc::new(menu);
         }

@@ -105,7 +105,12 @@ impl ProgramOptions {
             let model = self.model.clone().unwrap_or_default();
             options.push(option(MODEL, "Model", OptionKind::Model, model, models));
         }
-        let menu = AgentMenu { commands: self.commands.iter().map(command).collect(), options }.bounded();
+        let menu = AgentMenu {
+            commands: self.commands.iter().map(command).collect(),
+            options,
+            ..AgentMenu::default()
+        }
+        .bounded();
         if *self.menu != menu {
             self.menu = Arc::new(menu);
         }

@@ -57,6 +57,11 @@ impl OpenQuestions {
         self.0.contains_key(&uuid(session, ask))
     }
 
+    /// Whether a question of this session waits.
+    pub(super) fn wait_in(&self, session: &SessionId) -> bool {
+        self.0.values().any(|open| open.session == *session)
+    }
+
     /// Notes a question that is asked now.
     pub(super) fn add(&mut self, session: &SessionId, ask: &Ask, shown: Shown) -> &OpenQuestion {
         let id = uuid(session, ask.id);

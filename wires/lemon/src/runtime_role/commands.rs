@@ -86,6 +86,13 @@ impl LemonRuntime {
             (self.quitting, self.left) = (false, true);
             let front = self.front.as_ref().map(session_name::write);
             cx.send(event_line(front.as_deref(), None, Event::Quit([])));
+            // What runs ends now and not with the link: we stay for the client's signal, not for its tools. A question stays open for whoever
+            // opens the session next.
+            let idle = self.open.keys().filter(|session| !self.questions.wait_in(session));
+            for session in idle.cloned().collect::<Vec<_>>() {
+                let pending = HubCommand::Close { session: session.clone(), was_front: false };
+                self.ask_hub(cx, Target::Session(session), Command::Session(SessionCommand::Close), pending);
+            }
             cx.timer(LEAVE, LINGER);
         }
     }

@@ -536,6 +536,12 @@ fn after_a_goodbye_we_stay_for_the_signal_of_who_starts_us_again() {
     stage.forget();
     stage.say(r#"{"type":"quit"}"#);
     assert_eq!(kinds(&mut stage), ["quit"]);
+    let (_, _, command) = stage.command();
+    assert_eq!(
+        command,
+        Command::Session(SessionCommand::Close),
+        "what ran for the client alone ends at once"
+    );
     stage.wait(1_100);
     assert_eq!(stage.link.closed, None, "one client sends its signal a second later");
     stage.say(r#"{"type":"ping"}"#);

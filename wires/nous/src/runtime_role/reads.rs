@@ -45,7 +45,7 @@ pub(super) fn tree(session: &SessionId, state: &State) -> Value {
 
 fn put_leaf(payload: &mut Value, state: &State, leaf: Option<EntryId>) {
     let entry = leaf.and_then(|leaf| state.entries.get(&leaf));
-    if let Some(name) = entry.and_then(entry_name::write) {
+    if let Some(name) = entry.and_then(|entry| entry_name::write(entry)) {
         payload["leaf_id"] = Value::String(name);
     }
 }

@@ -176,7 +176,7 @@ fn notices(state: &State) -> Vec<String> {
         EntryKind::Notice { level, code, text, .. } => Some(format!("{level:?} {code} {text:?}")),
         _ => None,
     };
-    state.entries.values().filter_map(notice).collect()
+    state.entries.values().filter_map(|entry| notice(entry)).collect()
 }
 
 /// Texts of one role that stand side by side count as one: this wire has no borders of messages that hold nothing else.

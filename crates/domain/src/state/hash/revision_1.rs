@@ -59,8 +59,8 @@ fn tool(tool: &ToolRun) -> u64 {
 impl State {
     /// The hash of native revision 1: as slow as the session is long.
     pub fn hash_of_revision_1(&self) -> StateHash {
-        let entries = self.entries.values().map(entry);
-        let entities = entries.chain(self.tools.values().map(tool)).fold(0, u64::wrapping_add);
+        let entries = self.entries.values().map(|said| entry(said));
+        let entities = entries.chain(self.tools.values().map(|run| tool(run))).fold(0, u64::wrapping_add);
         let mut hasher = Rolling(START);
         (self.seq, entities, &self.settings, self.leaf).hash(&mut hasher);
         (&self.asks, &self.queues, &self.plan, self.usage, self.context).hash(&mut hasher);

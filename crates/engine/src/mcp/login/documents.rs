@@ -92,6 +92,18 @@ impl Issuer {
             );
         }
         let flag = |name: &str| said.get(name).and_then(Value::as_bool).unwrap_or(false);
+        let says_issuer = flag("authorization_response_iss_parameter_supported");
+        if let Some(authorize) =
+            authorize.as_ref().filter(|place| !says_issuer && is_foreign(place, &issuer, &token))
+        {
+            return Err(format!(
+                "its authorization server {} has you say yes at {}, and wants what comes of it at {}: in that way somebody gets a \
+                 token that was meant for another. No login is begun, unless its answers name it (`authorization_response_iss_parameter_supported`)",
+                super::shown(&issuer),
+                super::shown(&authorize.origin().ascii_serialization()),
+                super::shown(&token.origin().ascii_serialization())
+            ));
+        }
         Ok(Issuer {
             issuer,
             authorize,
@@ -100,7 +112,7 @@ impl Issuer {
             scopes: texts(said, "scopes_supported").unwrap_or_default(),
             methods: texts(said, "token_endpoint_auth_methods_supported"),
             by_document: flag("client_id_metadata_document_supported"),
-            says_issuer: flag("authorization_response_iss_parameter_supported"),
+            says_issuer,
             renews: texts(said, "grant_types_supported")
                 .is_none_or(|grants| grants.iter().any(|grant| grant == "refresh_token")),
         })
@@ -120,6 +132,21 @@ impl Issuer {
             renews: true,
         }
     }
+}
+
+/// Whether a yes at this place is one to somebody else than who gets its code: neither the issuer's own place, nor one of its domain, nor
+/// where the code goes to. Some providers have the page for people at another host of theirs.
+fn is_foreign(authorize: &Url, issuer: &str, token: &Url) -> bool {
+    let Ok(issuer) = Url::parse(issuer) else { return true };
+    let is_below = |one: &Url, other: &Url| match (one.domain(), other.domain()) {
+        (Some(one), Some(other)) => {
+            other.contains('.') && one.strip_suffix(other).is_some_and(|more| more.ends_with('.'))
+        }
+        _ => false,
+    };
+    let is_of_issuer =
+        authorize.origin() == issuer.origin() || is_below(authorize, &issuer) || is_below(&issuer, authorize);
+    !is_of_issuer && authorize.origin() != token.origin()
 }
 
 /// Whether nobody but programs gets a token there.
@@ -226,7 +253,7 @@ impl Granted {
         Ok(Granted {
             token,
             renewal: text(said, "refresh_token"),
-            lasts: said.get("expires_in").and_then(Value::as_u64),
+            lasts: said.get("expires_in").and_then(seconds),
             scope: text(said, "scope"),
         })
     }
@@ -240,6 +267,16 @@ pub(super) fn refusal(said: &Value) -> Option<String> {
         None => error,
     };
     Some(super::shown(&words))
+}
+
+/// A number of seconds; some write it as a text, or with a fraction.
+fn seconds(said: &Value) -> Option<u64> {
+    let whole = |text: &str| text.trim().split('.').next().and_then(|text| text.parse().ok());
+    match said {
+        Value::String(text) => whole(text),
+        Value::Number(number) => number.as_u64().or_else(|| whole(&number.to_string())),
+        _ => None,
+    }
 }
 
 /// A text that is there and not too long.
@@ -316,6 +353,25 @@ mod tests {
             let told = read(&said).unwrap_err();
             assert!(told.contains(why), "{name} = {value}: {told}");
         }
+        // Who shows another's page for people, and takes the code that is had there.
+        for (authorize, token, is_good) in [
+            ("https://accounts.google.com/o/oauth2/v2/auth", "https://a.org/token", false),
+            ("https://a.org.evil.example/auth", "https://a.org/token", false),
+            ("https://a.org:8443/auth", "https://a.org/token", false),
+            ("https://org/auth", "https://a.org/token", false),
+            ("https://login.a.org/auth", "https://a.org/token", true),
+            ("https://a.org/auth", "https://token.example/token", true),
+            ("https://pool.auth.example/auth", "https://pool.auth.example/token", true),
+        ] {
+            let mut said = good.clone();
+            said["authorization_endpoint"] = json!(authorize);
+            said["token_endpoint"] = json!(token);
+            let told = read(&said).map(|issuer| issuer.says_issuer);
+            assert_eq!(told.is_ok(), is_good, "{authorize} {token}: {told:?}");
+            assert!(is_good || told.unwrap_err().contains("No login is begun"));
+            said["authorization_response_iss_parameter_supported"] = json!(true);
+            assert!(read(&said).unwrap().says_issuer, "its answers have to name it then: {authorize}");
+        }
         // Where nobody named it, it is known by its host alone.
         let mut said = good;
         said["issuer"] = json!("https://a.org/oauth");
@@ -345,6 +401,16 @@ mod tests {
     fn a_token_is_one_that_can_be_sent() {
         let read = |said: Value| Granted::read(&said).map(|granted| granted.token).map_err(|_| ());
         assert_eq!(read(json!({"access_token": "abc", "token_type": "bearer"})), Ok("abc".to_owned()));
+        for (said, lasts) in [
+            (json!(1), Some(1)),
+            (json!("1"), Some(1)),
+            (json!(3599.5), Some(3599)),
+            (json!("soon"), None),
+            (json!(null), None),
+        ] {
+            let granted = json!({"access_token": "abc", "token_type": "bearer", "expires_in": said});
+            assert_eq!(Granted::read(&granted).unwrap_or_else(|why| panic!("{why}")).lasts, lasts, "{said}");
+        }
         for said in [
             json!({"access_token": "a\r\nX: y", "token_type": "Bearer"}),
             json!({"access_token": "", "token_type": "Bearer"}),

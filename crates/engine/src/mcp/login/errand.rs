@@ -57,15 +57,22 @@ pub async fn begin(listed: &Listed, data: &Path, work_dir: &crate::WorkDir) -> R
         "its address is not encrypted (http) or carries a login: a token would be read on the way. Write it with https://",
     )?;
     let kept = login.stored().await;
-    let challenge = match trial::of(listed, data, work_dir, None).await {
-        Ok(_) => kept.as_ref().and_then(|kept| kept.wanted.clone()),
-        Err(Trouble::Login(challenge)) => Some(challenge),
+    let (challenge, is_kept) = match trial::of(listed, data, work_dir, None).await {
+        Ok(_) => (kept.as_ref().and_then(|kept| kept.wanted.clone()), true),
+        Err(Trouble::Login(challenge)) => (Some(challenge), false),
         Err(Trouble::Broken(why)) => return Err(why),
     };
     let Some(challenge) = challenge else { return Ok(BegunLogin::Needless) };
     let had = kept.filter(|_| challenge.wants_more()).and_then(|kept| kept.scope);
     let near = web::nearness(&server).await?;
-    let (resource, issuer) = found(&server, &challenge, near).await?;
+    let (resource, issuer) = match found(&server, &challenge, near).await {
+        // What it said at another time may be out of date.
+        Err(_) if is_kept && challenge.metadata.is_some() => {
+            let challenge = Challenge { metadata: None, ..challenge.clone() };
+            found(&server, &challenge, near).await?
+        }
+        found => found?,
+    };
     let supported = resource.as_ref().map(|resource| resource.scopes.clone()).unwrap_or_default();
     let scope = grant::scope(challenge.scope.as_deref(), had.as_deref(), &supported, &issuer);
     let resource = resource.map_or_else(|| key(&server), |resource| resource.named);
@@ -252,9 +259,15 @@ impl BrowserLogin {
         self.address.as_str()
     }
 
-    /// Who asks for the person's yes, as the server named them.
-    pub fn issuer(&self) -> String {
-        shown(&self.issuer.issuer)
+    /// Where the person says yes: the host that the address leads to, and whose it is where its own name is another.
+    pub fn place(&self) -> String {
+        let (place, issuer) = (self.address.origin().ascii_serialization(), shown(&self.issuer.issuer));
+        let is_named =
+            Url::parse(&self.issuer.issuer).is_ok_and(|issuer| issuer.origin() == self.address.origin());
+        match is_named {
+            true => issuer,
+            false => format!("{}, for {issuer}, which is another host", shown(&place)),
+        }
     }
 
     /// What the token will allow, where somebody says.

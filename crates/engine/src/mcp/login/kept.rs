@@ -6,7 +6,7 @@
 
 use super::challenge::Challenge;
 use super::documents::Registered;
-use crate::mcp::entry::{Entry, Way};
+use crate::mcp::entry::Entry;
 use crate::private_file::{hold, write_private};
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
@@ -110,11 +110,22 @@ impl Logins {
     /// Forgets the token for the server of an entry; whether there was one.
     ///
     /// # Errors
-    /// When the file cannot be understood or written, or the entry names a variable that is not there.
+    /// When the file cannot be understood or written, or the entry's address names a variable that is not there: then nobody knows which it
+    /// is.
     pub fn forget(&self, entry: &Entry) -> io::Result<bool> {
-        let way = entry.in_environment(false).map_err(io::Error::other)?;
-        let Way::Http { url, .. } = &way else { return Ok(false) };
-        Url::parse(url).map_or(Ok(false), |url| self.forget_at(&super::key(&url)))
+        match entry.address(false) {
+            None => Ok(false),
+            Some(Err(why)) => Err(io::Error::other(why)),
+            Some(Ok(url)) => Url::parse(&url).map_or(Ok(false), |url| self.forget_at(&super::key(&url))),
+        }
+    }
+
+    /// Whether a login of the person's would be sent to the server of an entry; `from_project` as it stands there.
+    pub fn has(&self, entry: &Entry, from_project: bool) -> bool {
+        entry.in_environment(from_project).is_ok_and(|way| {
+            let url = |server: &Url| self.of(&super::key(server)).is_some();
+            super::Login::of(&way, self).is_some_and(|login| url(login.server()))
+        })
     }
 
     fn forget_at(&self, server: &str) -> io::Result<bool> {
@@ -160,6 +171,21 @@ mod tests {
     use super::super::documents::ClientProof;
     use super::*;
     use std::os::unix::fs::PermissionsExt as _;
+
+    #[test]
+    fn a_server_whose_variables_are_not_set_has_no_login_to_forget() {
+        let dir = tempfile::tempdir().unwrap();
+        let logins = Logins::in_data(dir.path());
+        let forget = |value: serde_json::Value| {
+            logins.forget(&crate::mcp::entry::read("a", &value).unwrap()).map_err(|why| why.to_string())
+        };
+        let unset = "${PARLOR_NOT_SET_ANYWHERE}";
+        assert_eq!(forget(serde_json::json!({"command": "x", "env": {"API_KEY": unset}})), Ok(false));
+        let header = serde_json::json!({"url": "https://x/mcp", "headers": {"X-Key": unset}});
+        assert_eq!(forget(header), Ok(false), "its address is known");
+        let why = forget(serde_json::json!({"url": format!("https://x/{unset}/mcp")})).unwrap_err();
+        assert!(why.contains("PARLOR_NOT_SET_ANYWHERE is not set"), "{why}");
+    }
 
     #[test]
     fn a_token_is_kept_for_its_server_and_for_nobody_else() {

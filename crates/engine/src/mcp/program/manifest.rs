@@ -131,6 +131,5 @@ fn json(file: &Path) -> Option<Value> {
 }
 
 fn read(file: &Path) -> Option<String> {
-    let meta = file.metadata().ok()?;
-    if meta.is_file() && meta.len() <= MAX_MANIFEST { std::fs::read_to_string(file).ok() } else { None }
+    tools::plain_file::read(file, MAX_MANIFEST).ok()
 }

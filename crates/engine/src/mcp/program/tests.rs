@@ -123,7 +123,7 @@ fn of(root: &Path, line: &str) -> Program {
         0 => part.split_whitespace().collect::<Vec<_>>(),
         _ => vec![part],
     });
-    Program::of(root, &args.collect::<Vec<_>>(), &BTreeMap::new())
+    Program::of(root, root, &args.collect::<Vec<_>>(), &BTreeMap::new())
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn every_form_is_known_by_its_files() {
 fn folders_to_look_in_may_stand_in_the_environment() {
     let (_dir, root) = project();
     let env = BTreeMap::from([("PYTHONPATH".to_owned(), "x:lib".to_owned())]);
-    let found = Program::of(&root, &["python", "-m", "other"], &env);
+    let found = Program::of(&root, &root, &["python", "-m", "other"], &env);
     assert_eq!(found.files(), [root.join("lib/other.py")]);
 }
 

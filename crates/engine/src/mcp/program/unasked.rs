@@ -229,7 +229,9 @@ fn see(form: &Form) -> Seen {
     std::fs::write(root.join(".mcp.json"), servers.to_string()).unwrap();
     let look = || {
         let listed =
-            crate::mcp::servers(&crate::config::Config::default(), dir.path(), Some(&root)).0.remove(0);
+            crate::mcp::book::servers_in(&crate::config::Config::default(), dir.path(), Some(&root), &[])
+                .0
+                .remove(0);
         (listed.entry.digest, listed.compared.unwrap())
     };
     let (before, words) = look();
@@ -257,7 +259,7 @@ fn no_form_reassures_and_fails_to_notice_a_change() {
 fn what_is_understood_is_told_as_all_that_is_compared() {
     let (_dir, root) = tests::project();
     for line in EXACT {
-        let words = Program::of(&root, line, &BTreeMap::new()).words(&root);
+        let words = Program::of(&root, &root, line, &BTreeMap::new()).words(&root);
         assert!(reassures(&words), "{line:?}: {words}");
     }
 }

@@ -208,7 +208,7 @@ fn nothing_follows_a_notice() {
     let mut bench = Bench::new();
     let brief = bench.prompt("go");
     bench.turn_done(&brief, TurnEnd::Failed(Failure::new("x", "y")));
-    let is_notice = |entry: &&Entry| matches!(entry.kind, EntryKind::Notice { .. });
+    let is_notice = |entry: &&std::sync::Arc<Entry>| matches!(entry.kind, EntryKind::Notice { .. });
     let notice = bench.state().entries.values().find(is_notice).expect("a notice").id;
     let command = Command::Session(SessionCommand::SetLeaf { leaf: Some(notice) });
     let refused = bench.command(TERMINAL, command).expect_err("refused");

@@ -1,6 +1,6 @@
 //! What is done on a thread for blocking work: the calls of the store, and of files. Nothing here knows of queues, or of the hub.
 
-use super::{FileTask, Job, StoreOutcome, past};
+use super::{AppendedBatch, Batch, FileTask, Job, StoreOutcome, past};
 use crate::core::{Answer, Request, RequestId, imported};
 use crate::shell::files::Cabinet;
 use domain::command::{ExportFormat, Refusal, RefusalKind};
@@ -9,7 +9,7 @@ use domain::ids::SessionId;
 use domain::path_text;
 use domain::session::{Origin, SessionSummary};
 use std::io;
-use store::{Durability, Listing, Opened, Store, StoreError};
+use store::{Appended, Durability, Listing, Opened, Store, StoreError};
 
 /// A kept session, or an id that is free for one.
 type FoundSession = (Option<Box<(SessionId, Opened)>>, Option<SessionId>);
@@ -26,6 +26,10 @@ pub(super) fn perform(store: &mut dyn Store, job: Job) -> StoreOutcome {
             }
             StoreOutcome::Appended { session, batch, result }
         }
+        Job::AppendMany { batches } => {
+            let (batches, tended) = append_many(store, batches);
+            StoreOutcome::AppendedMany { batches, tended }
+        }
         Job::Fetch { id, request, unkept, open } => fetch(store, id, request, unkept, open),
         Job::Snapshot { session, state } => match store.snapshot(&session, &state) {
             // One that could not be made for a lock is due again with the next batch.
@@ -40,6 +44,38 @@ pub(super) fn perform(store: &mut dyn Store, job: Job) -> StoreOutcome {
     }
 }
 
+/// Appends what came together of many sessions: those that are new are made first, the rest is one call.
+fn append_many(
+    store: &mut dyn Store,
+    batches: Vec<(SessionId, Batch)>,
+) -> (Vec<AppendedBatch>, Result<(), StoreError>) {
+    let made: Vec<Result<(), StoreError>> = batches
+        .iter()
+        .map(|(session, batch)| if batch.create { store.create(session) } else { Ok(()) })
+        .collect();
+    let ready = batches.iter().zip(&made).filter(|(_, made)| made.is_ok());
+    let ready: Vec<store::Batch<'_>> = ready
+        .map(|((session, batch), _)| store::Batch {
+            session,
+            events: &batch.events,
+            durability: batch.durability,
+        })
+        .collect();
+    let mut answers = store.append_many(&ready).into_iter();
+    let results: Vec<Result<Appended, StoreError>> = made
+        .into_iter()
+        .zip(&batches)
+        .map(|(made, (session, _))| {
+            made.and_then(|()| answers.next().unwrap_or_else(|| Err(StoreError::NotOpen(session.clone()))))
+        })
+        .collect();
+    let is_waited_for = |batch: &Batch| batch.waited_for && batch.durability == Durability::Soon;
+    // One that cannot be written now is found out by the next call that must write, but for what is lost: that is told once.
+    let tended = if batches.iter().any(|(_, batch)| is_waited_for(batch)) { store.tend() } else { Ok(()) };
+    let batches = batches.into_iter().zip(results).map(|((session, batch), result)| (session, batch, result));
+    (batches.collect(), tended)
+}
+
 fn fetch(
     store: &mut dyn Store,
     id: RequestId,
@@ -52,7 +88,9 @@ fn fetch(
             let opened = match store.open(session) {
                 Ok(opened) => Ok(Answer::Opened(Some(Box::new(opened)))),
                 Err(StoreError::Unknown(_)) => Ok(Answer::Opened(None)),
-                Err(why @ StoreError::Busy { .. }) => Ok(Answer::Elsewhere(why.to_refusal())),
+                Err(why @ (StoreError::Busy { .. } | StoreError::Elsewhere { .. })) => {
+                    Ok(Answer::Elsewhere(why.to_refusal()))
+                }
                 Err(why) => Err(why),
             };
             (Some(session.clone()), opened)

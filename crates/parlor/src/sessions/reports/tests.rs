@@ -58,7 +58,7 @@ fn summary(number: u64, title: &str, running: bool) -> SessionSummary {
 fn a_table_is_aligned_whatever_the_titles_hold() {
     let sessions =
         [summary(1, "日本 bridge\u{1b}[0m", true), summary(30, "b", false), summary(31, "c", false)];
-    let open = [1, 31].map(|number| (SessionId::from_number(number), 77)).into();
+    let open = [1, 31].map(|number| (SessionId::from_number(number), Value::from(77))).into();
     let called = Called { short: host::kept::shortened(&sessions), open };
     expect_test::expect![[r#"
         ID            CHANGED        MSGS  TITLE        PROJECT

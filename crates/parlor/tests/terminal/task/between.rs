@@ -4,10 +4,10 @@
 use crate::task::Project;
 use serde_json::{Value, json};
 use std::os::unix::fs::PermissionsExt;
-use testkit::Lines;
+use testkit::{Lines, Screen};
 
 /// An agent that does what a shell script says for each prompt. `asks` asks for a command, `does` is whether it was allowed.
-fn agent(project: &Project, turn: &str) -> String {
+pub(crate) fn agent(project: &Project, turn: &str) -> String {
     let script = format!(
         r#"#!/bin/sh
 say() {{ echo '{{"jsonrpc":"2.0","method":"session/update","params":{{"sessionId":"s","update":{{"sessionUpdate":"agent_message_chunk","content":{{"type":"text","text":"'"$1"'"}}}}}}}}'; }}
@@ -134,6 +134,63 @@ fn on_the_leash_an_agent_writes_in_the_project_and_nowhere_else_and_reaches_no_h
         (there("work/inside"), there("home/shared/f"), there("home/other/f"), there("work/reached")),
         (true, true, false, false)
     );
+}
+
+/// Whether the program can hold anything here.
+fn holds() -> bool {
+    tools::sandbox::status().can_hold().is_ok()
+}
+
+#[test]
+fn given_a_task_an_agent_is_on_the_leash_asked_about_and_taken_back() {
+    let project = Project::new();
+    let other = project.path("home/other");
+    std::fs::create_dir_all(&other).unwrap();
+    let turn = format!(
+        "echo x > inside; echo x > {}/f; asks 'touch made'; allowed && touch made; say finished",
+        other.display()
+    );
+    let program = agent(&project, &turn);
+    let settings = format!("[agents.robot]\ncommand = [{program:?}]\ndialect = \"acp\"\n");
+    std::fs::write(project.path("config/config.toml"), settings).unwrap();
+    let script = "model tool task {\"agent\":\"robot\",\"prompt\":\"go\"}\n---\nmodel text \"over\"\n";
+    std::fs::write(project.path("work/model.txt"), script).unwrap();
+    let there = |path: &str| project.path(path).exists();
+    let model = ["--model", "scripted/model.txt"];
+    let run = |flags: &[&str]| {
+        let output = project.bare(&[&["run"], flags, &model, &["go"]].concat()).output().unwrap();
+        format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+    };
+    // Nobody has agreed to it, and nobody can be asked.
+    run(&["--policy", "full"]);
+    assert!(!there("work/inside"));
+    let mut screen = Screen::start(&mut project.bare(&[&["--policy", "ask"], &model[..]].concat()));
+    screen.shows(&["asks first"]);
+    screen.send("go\r");
+    screen.asks(&["robot: go?", program.as_str(), "another program's agent"]);
+    screen.send("y");
+    screen.asks(&["Start robot for a task?"]);
+    screen.send("y");
+    if !holds() {
+        screen.shows(&["cannot be put in the sandbox", "over"]);
+        assert!(!there("work/inside"), "never looser than on the leash");
+        return;
+    }
+    screen.asks(&["Sub-agent robot asks:", "touch made"]);
+    assert!(there("work/inside") && !there("work/made") && !there("home/other/f"));
+    screen.send("1");
+    screen.shows(&["finished", "over"]);
+    assert!(there("work/made") && !there("home/other/f"));
+    screen.send("/undo\r");
+    screen.shows(&["Undid 2 file changes"]);
+    assert!(!there("work/made") && !there("work/inside"));
+    screen.send("\u{4}");
+    assert!(screen.finish());
+    // It was agreed to, so a run that nobody watches may have it where the mode lets it, and in no mode that only looks.
+    run(&["--policy", "read-only"]);
+    assert!(!there("work/inside"));
+    run(&["--policy", "full"]);
+    assert!(there("work/inside") && there("work/made") && !there("home/other/f"));
 }
 
 #[test]

@@ -440,3 +440,37 @@ fn nothing_is_fetched_for_a_worktree_from_where_a_repository_says() {
     let packs = std::fs::read_dir(project.path("work/.git/objects/pack")).unwrap().count();
     assert!(!object.exists() && packs == 0, "{packs} {output:?}");
 }
+
+#[test]
+fn sub_agents_work_apart_and_what_they_did_is_merged_by_a_word() {
+    let project = repository();
+    // One after the other: the script deals its answers in the order in which they are asked for.
+    let task = |agent: &str, does: &str| {
+        format!(
+            "model tool task {{\"agent\":\"{agent}\",\"isolation\":\"worktree\",\"prompt\":\"{does}\"}}\n---\n"
+        )
+    };
+    let write =
+        "model tool write {\"path\":\"apart.txt\",\"content\":\"x\"}\n---\nmodel text \"over\"\n---\n";
+    let script = [
+        task("general", "one"),
+        write.to_owned(),
+        task("general", "two"),
+        write.to_owned(),
+        task("explore", "look"),
+        "model text \"nothing\"\n---\nmodel text \"done\"\n".to_owned(),
+    ]
+    .concat();
+    std::fs::write(project.path("config/model.txt"), script).unwrap();
+    let model = format!("scripted/{}", project.path("config/model.txt").display());
+    let run = project.bare(&["run", "--json", "--policy", "auto-edit", "--model", &model, "go"]);
+    let told = done(&{ run }.stdin(Stdio::null()).output().unwrap());
+    assert!(!project.path("work/apart.txt").exists(), "the checkout is left alone");
+    for name in ["task-1", "task-2"] {
+        assert_eq!(std::fs::read_to_string(tree(&project, name).join("apart.txt")).unwrap(), "x");
+        assert!(told.contains(&format!("parlor worktrees merge {name} --commit MESSAGE")), "{told}");
+    }
+    assert_eq!(listed(&project).len(), 2, "one in which nothing was done is gone");
+    done(&parlor(&project, &["worktrees", "merge", "task-1", "--commit", "theirs"]));
+    assert!(project.path("work/apart.txt").exists() && !tree(&project, "task-1").exists());
+}

@@ -93,7 +93,7 @@ pub(crate) fn stack(script: &str, store: Box<dyn Store>, place: &Path) -> Hub {
     let model = Arc::new(Scripted::parse(script).expect("the model's script"));
     let cwd = place.display().to_string();
     let config = engine::Config::default();
-    let menu = engine::menu(&config, &config.work_dir(&cwd, &cwd));
+    let menu = engine::menu(&config, place, &config.work_dir(&cwd, &cwd));
     let setup = engine::Setup {
         models: Arc::new(Script(model)),
         toolbox,
@@ -103,6 +103,7 @@ pub(crate) fn stack(script: &str, store: Box<dyn Store>, place: &Path) -> Hub {
         allow: vec![Allowance::Tool(TALLY.to_owned())],
         vault: None,
         menu: menu.clone(),
+        delegation: engine::Delegation::default(),
     };
     tokio::spawn(Agent::new(setup, reports).run(ordered));
     let setup = Setup { menu, ..Setup::new(Engine::Driven, &cwd, 1) };

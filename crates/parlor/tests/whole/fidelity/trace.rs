@@ -79,7 +79,7 @@ pub(crate) fn of_engine(scene: &Scene) -> String {
 }
 
 /// The texts of a conversation, oldest first.
-pub(crate) fn said(entries: &[Entry]) -> Vec<String> {
+pub(crate) fn said(entries: &[std::sync::Arc<Entry>]) -> Vec<String> {
     let texts = entries.iter().filter_map(|entry| match &entry.kind {
         EntryKind::Message(message) => Some(message.text()),
         EntryKind::Compaction(compaction) => Some(compaction.summary.clone()),

@@ -67,9 +67,9 @@ fn what_a_command_changed_of_what_steers_is_put_back_before_anybody_is_asked() {
         "made .vscode\n",
         "made deep/.envrc",
         "removed .github/workflows/ci.yml",
-        "-be kind\n+be evil",
-        "deep/.envrc\n@@ -0,0 +1 @@\n+evil\n",
-        ".vscode/tasks.json\n@@ -0,0 +1 @@\n+evil\n",
+        "  | -be kind\n  | +be evil",
+        "deep/.envrc\n  | @@ -0,0 +1 @@\n  | +evil\n",
+        ".vscode/tasks.json\n  | @@ -0,0 +1 @@\n  | +evil\n",
     ] {
         assert!(question.contains(words), "{words}: {question}");
     }

@@ -10,7 +10,9 @@ use ratatui_core::style::{Color, Modifier};
 /// What the keys do is told at every width: the way out and what Enter does, on every list, page and board.
 #[test]
 fn the_way_out_and_the_main_key_are_told_at_every_width() {
-    let with_enter = ["fleet", "sessions", "search", "models", "rules", "devices", "themes", "settings"];
+    let with_enter = [
+        "fleet", "ports", "servers", "sessions", "search", "models", "rules", "devices", "themes", "settings",
+    ];
     for (name, scene) in SCENES {
         for columns in [34, 40, 50, 60, 80, 200] {
             let mut stage = stage(columns, 30);
@@ -125,7 +127,7 @@ fn screens_say_what_they_mean() {
             &["for 14 min", "55 min ago", "make the total… (here)", "Esc closes", "lang · main · codex\n"],
             &["14 min ago", "› "],
         ),
-        (fleet, (120, 36), &["bridge · main        $0.15  overwrite"], &[]),
+        (fleet, (120, 36), &["▌Overwrite src/bridge.rs?  +3 −1", "▌41 +         let Some(line)"], &[]),
         (fleet, (80, 24), &["· closed   2 days ago"], &["kept"]),
         // What is told of a row stands right above the keys.
         (fleet, (120, 36), &["sess-000000000005\n Esc closes"], &[]),

@@ -2,6 +2,7 @@
 //! `PARLOR_PICTURES=FOLDER` keeps them all, to be looked at (`cargo xtask picture FOLDER`).
 
 mod film;
+mod scenes;
 
 use super::*;
 use crate::commands::{FleetHere, Restart};
@@ -31,6 +32,10 @@ pub(super) const SCENES: &[Scene] = &[
     ("question-write", question_write),
     ("question-command", question_command),
     ("question-choose", question_choose),
+    ("question-plan", scenes::question_plan),
+    ("sub-agent", scenes::sub_agent),
+    ("ports", scenes::ports),
+    ("servers", scenes::servers),
     ("fleet", fleet),
     ("keys", |stage| stage.ui.keys("?")),
     ("commands", |stage| stage.ui.keys("/")),
@@ -209,14 +214,20 @@ fn kept() -> Vec<Kept> {
         runtime: None,
     };
     let kept = |row, messages, prompt| Kept { row, messages, prompt };
-    let waits = |question: &str| Status::Waiting { asks: 1, question: question.into(), ask: None };
+    let waits = |question: &str, ask| Status::Waiting { asks: 1, question: question.into(), ask };
     let done = || Status::Ended(Outcome::Done);
     let failure = Failure::new("model_overloaded", "the model is overloaded");
     let total = row(1, done(), "make the total readable", "/w/shop", 0);
-    let till = row(2, waits("Which database?"), "a till for the shop", "/w/shop", 3);
+    let till = row(2, waits("Which database?", None), "a till for the shop", "/w/shop", 3);
     let check = row(3, Status::Running, "why does make check fail on the mac", "/w/shop", 1);
     let closed = row(4, Status::Kept, "une aide en français", "/w/shop", 3_000);
-    let bridge = row(5, waits("overwrite src/bridge.rs"), "mend the bridge to codelia", "/w/bridge", 14);
+    let bridge = row(
+        5,
+        waits("overwrite src/bridge.rs", Some(Box::new(scenes::elsewhere()))),
+        "mend the bridge to codelia",
+        "/w/bridge",
+        14,
+    );
     let parser = row(6, Status::Running, "port the parser", "/w/lang", 6);
     let notes = row(7, done(), "release notes for 0.3", "/w/lang", 55);
     let manual = row(8, Status::Ended(Outcome::Failed(failure)), "translate the manual", "/w/shop", 130);

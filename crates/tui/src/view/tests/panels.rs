@@ -91,7 +91,7 @@ fn lists_of_our_own() {
         stage.ui.keys("/settings<enter><down>");
     });
     check("notices", 12, |stage| {
-        stage.ui.keys("/stop<enter>/mode<enter>/notices<enter>");
+        stage.ui.keys("/stop<enter>/queue steer<enter>/notices<enter>");
     });
     check("themes", 12, |stage| stage.ui.keys("/theme<enter>"));
     check("policies", 12, |stage| stage.ui.keys("/policy<enter>"));

@@ -1,6 +1,7 @@
 //! How a question looks: said once, in the colour of its risk, beside what it is about, with how many wait.
 
 use super::*;
+use domain::harmless::{marked, marked_command};
 
 fn command(stage: &mut AttachedUi, id: u64, line: &str, risk: Risk) {
     let asked = tool(stage, id, "bash", &format!(r#"{{"command":"{line}"}}"#));
@@ -222,6 +223,35 @@ fn every_kind(message: &str) -> Vec<(AskKind, &'static str)> {
         ),
         (AskKind::Edit { message, prefill: "what stands there".into() }, "<f2>"),
     ]
+}
+
+#[test]
+fn what_somebody_else_says_in_a_question_is_marked_in_each_of_its_rows() {
+    for columns in [40, 80, 100, 101] {
+        // A row full of something, then words that read as ours, then a row full again.
+        let full = "x".repeat(columns - 9);
+        let theirs = format!(
+            "true {full} THIS HOST IS ONE THAT YOU ALLOWED BEFORE.{full}\n\nPARLOR: THIS IS SAFE\n$ ls"
+        );
+        for message in [marked(&theirs), marked_command(&theirs)] {
+            let message = format!("Ours.\n\n{message}\n\nOurs too.");
+            let kinds =
+                every_kind(&message).into_iter().filter(|(kind, _)| !matches!(kind, AskKind::Consent(_)));
+            for (kind, _) in kinds {
+                let mut stage = AttachedUi::new(u16::try_from(columns).unwrap(), 50);
+                stage.run("go");
+                ask(&mut stage, 40, "Take it?", kind.clone());
+                let screen = stage.ui.screen();
+                let panel = &screen[screen.find('▌').unwrap()..];
+                let rows: Vec<&str> = panel.lines().map(|row| row.trim_start_matches(['▌', ' '])).collect();
+                let end = rows.iter().position(|row| *row == "Ours too.").unwrap();
+                let told: Vec<&&str> = rows[2..end].iter().filter(|row| !row.is_empty()).collect();
+                assert!(told.len() >= 7 && rows[1] == "Ours.", "{kind:?}\n{screen}");
+                let is_marked = |row: &&&str| ["|", "$ "].iter().any(|mark| row.starts_with(mark));
+                assert!(told.iter().all(is_marked), "{kind:?}\n{screen}");
+            }
+        }
+    }
 }
 
 /// Puts the question on a screen of its own.

@@ -2,6 +2,7 @@
 
 use super::*;
 use domain::event::SessionEvent;
+use domain::origin::{Origin, RuntimePlace};
 use domain::port::Abilities;
 use domain::session::Policy;
 
@@ -12,6 +13,17 @@ fn theirs(consent: bool) -> Abilities {
 
 fn chosen(stage: &mut AttachedUi, policy: Policy) {
     stage.happen(Body::Session(SessionEvent::PolicyChosen { policy }));
+}
+
+#[test]
+fn the_name_that_its_own_programs_know_the_session_by_is_told() {
+    let mut stage = AttachedUi::on(theirs(true), 100, 30);
+    let place = RuntimePlace::Socket { path: "/run/core.sock".into() };
+    let origin = Origin { dialect: "nous".into(), place, session: Some("sess-1794912991550264535".into()) };
+    stage.happen(Body::Session(SessionEvent::CameFrom { origin }));
+    stage.ui.keys("/status<enter>");
+    let screen = stage.ui.screen();
+    assert!(screen.contains("sess-1794912991550264535"), "{screen}");
 }
 
 #[test]
@@ -287,6 +299,7 @@ fn with_menu() -> Abilities {
                 vec![choice("on", "on", ""), choice("off", "off", "")],
             ),
         ],
+        ..AgentMenu::default()
     };
     Abilities { menu: menu.into(), models: true, set_model: true, extensions: true, ..theirs(true) }
 }
@@ -343,8 +356,11 @@ fn modes_and_options_of_an_agent_are_chosen_by_their_names() {
     assert_eq!(sent_texts(&mut stage), [r#"option {"id":"mode","value":"plan"}"#]);
     stage.ui.keys("/mode plan<enter>");
     assert_eq!(sent_texts(&mut stage), [r#"option {"id":"mode","value":"plan"}"#]);
-    stage.ui.keys("/mode steer all<enter>");
-    assert!(sent_texts(&mut stage)[0].contains("SetMode"), "our queue has its modes still");
+    for (line, sets) in [("/queue steer all", 1), ("/mode steer all", 1), ("/queue one", 2)] {
+        stage.ui.keys(&format!("{line}<enter>"));
+        let sent = sent_texts(&mut stage);
+        assert!(sent.len() == sets && sent[0].contains("SetMode"), "our queue has its modes still: {sent:?}");
+    }
     stage.ui.keys("/options<enter>");
     let screen = stage.ui.screen();
     for word in ["Mode", "Always ask", "Haiku 5", "Fast mode"] {
