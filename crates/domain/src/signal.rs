@@ -32,6 +32,9 @@ pub enum WidgetPlace {
     Below,
 }
 
+/// The field of the status line that says why the conversation is not saved, while it is not. A UI without a person goes by it.
+pub const UNSAVED: &str = "unsaved";
+
 /// A one-way word to the UIs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

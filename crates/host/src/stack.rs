@@ -8,12 +8,11 @@ use crate::kept;
 use crate::launch::Launch;
 use crate::mode::{Folder, Ground};
 use crate::model_source::Source;
-use crate::worktrees::OfTasks;
 use crate::{paths, settings, store_place};
 use domain::command::{Command, LibraryCommand};
 use domain::path_text;
 use domain::session::{Effort, ModelRef, Policy};
-use engine::{Agent, Budget, Delegation, ModelSource, ORDERS, OtherAgents, REPORTS, WorkDir};
+use engine::{Agent, Budget, Delegation, ModelSource, ORDERS, REPORTS, WorkDir};
 use hub::core::{Engine, GivenBudget, Setup};
 use hub::{EngineSeat, Files, Hub, Log, Visits};
 use std::path::{Path, PathBuf};
@@ -76,12 +75,12 @@ impl OwnStack {
     }
 }
 
-/// Who gives tasks to agents of other programs: this crate knows none of those.
-static OTHERS: OnceLock<Arc<dyn OtherAgents>> = OnceLock::new();
+/// Who and what helps with tasks: this module knows neither other programs' agents nor worktrees.
+static DELEGATION: OnceLock<Delegation> = OnceLock::new();
 
-/// Lets agents of other programs be sub-agents in this process. Whoever says it first leads.
-pub fn with_other_agents(others: Arc<dyn OtherAgents>) {
-    let _ = OTHERS.set(others);
+/// Says who and what helps with tasks in this process. Whoever says it first leads.
+pub fn with_delegation(delegation: Delegation) {
+    let _ = DELEGATION.set(delegation);
 }
 
 /// Writes log lines nowhere: the screen belongs to the UI.
@@ -242,7 +241,7 @@ fn assemble_with(
         allow,
         vault,
         menu: menu.clone(),
-        delegation: Delegation { others: OTHERS.get().cloned(), worktrees: Some(Arc::new(OfTasks)) },
+        delegation: DELEGATION.get().cloned().unwrap_or_default(),
     };
     let mut engine = EngineTask(JoinSet::new());
     engine.0.spawn(Agent::new(setup, reports).run(ordered));

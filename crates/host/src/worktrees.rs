@@ -11,7 +11,7 @@ mod others;
 
 pub use end::{Merged, merge, remove};
 pub use git::{Git, common_of};
-pub(crate) use of_tasks::OfTasks;
+pub use of_tasks::OfTasks;
 pub use others::refuse_while_open;
 
 use crate::error::usage;

@@ -72,6 +72,5 @@ mod shell;
 
 pub use shell::{
     Ended, EngineSeat, ErrandPort, Files, ForeignKeeping, Guest, Hub, INBOX, LOCAL_NEWS, LastLines,
-    LocalPort, LocalUi, Log, Machine, Pace, RemoteSeat, Reported, Stopped, Stranger, UNSAVED, Visit, Visits,
-    Wait,
+    LocalPort, LocalUi, Log, Machine, Pace, RemoteSeat, Reported, Stopped, Stranger, Visit, Visits, Wait,
 };

@@ -50,7 +50,6 @@ use wire::lines::Frame;
 
 pub use files::Files;
 pub use hub::{Guest, Hub, LOCAL_NEWS, LocalPort, LocalUi, Stopped};
-pub use keeper::UNSAVED;
 pub use machine::{Machine, Pace, Wait};
 pub use visits::{Visit, Visits};
 

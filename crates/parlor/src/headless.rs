@@ -324,7 +324,7 @@ impl<'a> Headless<'a> {
                 let exit = self.failed(&words);
                 Ok(Some(if hub::core::acted_unasked(&why) { Exit::Denied } else { exit }))
             }
-            News::Signal { signal: Signal::Status { key, text }, .. } if key == hub::UNSAVED => {
+            News::Signal { signal: Signal::Status { key, text }, .. } if key == domain::signal::UNSAVED => {
                 if let Some(why) = &text {
                     output::print_error(&format!("warning: {why}"));
                 }

@@ -156,7 +156,10 @@ pub fn main(commit: Option<&str>) -> ExitCode {
             ));
         }
     };
-    stack::with_other_agents(std::sync::Arc::new(remote::task::TaskAgents::default()));
+    stack::with_delegation(engine::Delegation {
+        others: Some(std::sync::Arc::new(remote::task::TaskAgents::default())),
+        worktrees: Some(std::sync::Arc::new(worktrees::OfTasks)),
+    });
     // A picture of our memory would hold keys, and secrets that were typed.
     let nothing = rustix::process::Rlimit { current: Some(0), maximum: Some(0) };
     let _ = rustix::process::setrlimit(rustix::process::Resource::Core, nothing);

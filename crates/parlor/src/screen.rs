@@ -51,7 +51,7 @@ pub(crate) const NEWS: usize = 64;
 
 /// How to go on later; what is not saved is told, for nobody can read it on the screen any more.
 fn farewell(session: &str, status: &BTreeMap<String, String>) -> String {
-    match status.get(hub::UNSAVED) {
+    match status.get(domain::signal::UNSAVED) {
         None => format!("Resume this conversation with: parlor --resume {session}"),
         Some(why) => format!(
             "The end of this conversation is {why}\nWhat is kept of it, if anything: parlor --resume {session}"
@@ -310,7 +310,8 @@ mod tests {
             farewell("sess-1", &BTreeMap::new()),
             "Resume this conversation with: parlor --resume sess-1"
         );
-        let status = BTreeMap::from([(hub::UNSAVED.to_owned(), "not saved: no space left".to_owned())]);
+        let status =
+            BTreeMap::from([(domain::signal::UNSAVED.to_owned(), "not saved: no space left".to_owned())]);
         let said = farewell("sess-1", &status);
         assert!(said.starts_with("The end of this conversation is not saved: no space left"), "{said}");
     }

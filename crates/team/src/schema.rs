@@ -71,7 +71,7 @@ pub(crate) fn migrate(database: &Database) -> Result<(), StoreError> {
             // Somebody else was in the middle of the same.
             Err(Trouble::Lost(_) | Trouble::Again(_)) if begun.elapsed() < PATIENCE => database.pause(),
             Err(Trouble::Refused(_)) if is_being_made(database) && begun.elapsed() < PATIENCE => {
-                database.pause()
+                database.pause();
             }
             Err(why) => return Err(why.told(database.place())),
         }

@@ -19,7 +19,7 @@ use domain::ids::{Millis, SessionId};
 use domain::port::{Abilities, Ticket};
 use domain::rights::Standing;
 use domain::session::ModelRef;
-use domain::signal::Signal;
+use domain::signal::{Signal, UNSAVED};
 use domain::state::State;
 use roles::{Answers, Drift, Greeting, Item, Lane, Line, Reason, RuntimeCx, RuntimeRole, Tickets, View};
 use wire::lines::MAX_LINE;
@@ -282,8 +282,10 @@ impl RuntimeRole for NativeRuntime {
         let due =
             event.seq.0.is_multiple_of(HASH_EVERY) || matches!(event.body, Body::Run(RunEvent::Ended { .. }));
         let wants = self.peer.as_ref().is_some_and(|peer| peer.can(capability::HASH));
-        // When this link lags, the state is ahead of what was told and its hash would mean nothing there.
-        if due && wants && view.state.seq == event.seq {
+        // When this link lags, the state is ahead of what was told and its hash would mean nothing there; nor does it where what is told
+        // is not the record.
+        let is_kept = !view.board.status.contains_key(UNSAVED);
+        if due && wants && is_kept && view.state.seq == event.seq {
             send(cx, &FromRuntime::Hash(self.cursor(view)));
         }
     }

@@ -186,7 +186,7 @@ pub(super) fn contents(contents: &[ResourceContents]) -> String {
     for one in contents {
         match one {
             ResourceContents::TextResourceContents { text: said, .. } => {
-                text.push_str(&harmless::clean(said))
+                text.push_str(&harmless::clean(said));
             }
             ResourceContents::BlobResourceContents { blob, mime_type, .. } => {
                 let kind = line(mime_type.as_deref().unwrap_or("unknown kind"), MAX_NAME);

@@ -14,7 +14,7 @@ static MAKING: Mutex<()> = Mutex::new(());
 
 /// Makes worktrees for sub-agents.
 #[derive(Debug)]
-pub(crate) struct OfTasks;
+pub struct OfTasks;
 
 fn quietly() -> Log {
     Arc::new(|_: &str| {})

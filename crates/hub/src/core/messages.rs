@@ -113,6 +113,11 @@ pub enum CoreEffect {
         ui: UiId,
         session: SessionId,
     },
+    /// What this UI was told of the session that is open, ends: the session is no longer ours.
+    CutShort {
+        ui: UiId,
+        session: SessionId,
+    },
     /// The UI no longer sees the session.
     Detach {
         ui: UiId,

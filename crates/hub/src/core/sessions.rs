@@ -4,7 +4,7 @@ use super::{Core, CoreEffect, CoreInput, Import, Live, Standing, imported};
 use domain::ask::AskKind;
 use domain::command::{Command, PromptOptions, Receipt, Refusal, RefusalKind, Target};
 use domain::content::Input;
-use domain::event::{Body, Failure, Outcome, SessionEvent};
+use domain::event::{Body, Event, Failure, Outcome, SessionEvent};
 use domain::ids::{EntryId, SessionId, UiId};
 use domain::port::{OpenConsent, Order, Resume, Ticket};
 use domain::session::{Budget, Policy, SessionSummary};
@@ -243,12 +243,22 @@ impl Core {
     }
 
     /// A session is no longer ours: its run is stopped and over for those who see it, and they are told why. None of that is kept: the
-    /// record is whoever's it is now.
+    /// record is whoever's it is now. What ends for a UI is what it was told of, which may be less than what is open here.
     pub(super) fn lease_lost(&mut self, session: &SessionId, why: &str) {
         let Ok(live) = self.live(session) else { return };
         if let Some(run) = live.state.open_run().map(|run| run.id) {
             self.out.push(CoreEffect::Order(Order::Cancel { session: session.clone(), run }));
-            self.end_run(session, Outcome::Lost);
+        }
+        let seen = self.uis.iter().filter(|(_, seat)| seat.seen.contains(session));
+        let ends = seen.map(|(ui, _)| CoreEffect::CutShort { ui: *ui, session: session.clone() });
+        self.out.extend(ends);
+        let now = self.now;
+        if let Some(live) = self.sessions.get_mut(session) {
+            // Nobody is told this: it is what wires look at while they tell the end.
+            for body in live.state.close_run(Outcome::Lost) {
+                let event = Event { seq: live.state.seq.next(), at: now, body };
+                let _ = live.state.fold(&event);
+            }
         }
         let text = format!(
             "This session has stopped here: {why}. What was acknowledged is kept; what you say next opens it again."

@@ -19,7 +19,7 @@ use crate::core::CoreInput;
 use domain::event::{Body, ContextEvent, Event, MessageEvent, RunEvent, SessionEvent};
 use domain::ids::{Seq, SessionId};
 use domain::port::{Order, Report};
-use domain::signal::{Level, Signal};
+use domain::signal::{Level, Signal, UNSAVED};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,9 +47,6 @@ const MAX_UNKEPT: usize = 64 * 1024 * 1024;
 
 /// What an event takes beside its text.
 const EVENT_BYTES: usize = 64;
-
-/// The field of the status line that says why the conversation is not saved, while it is not. A UI without a person goes by it.
-pub const UNSAVED: &str = "unsaved";
 
 /// What is kept, and who waits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,6 +134,10 @@ impl Keeper {
             return;
         }
         let account = self.accounts.entry(session.clone()).or_default();
+        if event.seq == Seq(1) && account.gap.as_ref().is_some_and(|gap| gap.from == Seq(0)) {
+            // One of this name was let go before anything of it was kept, and another begins.
+            *account = Account::default();
+        }
         if let (Some(why), false) = (&self.forgets, account.warned) {
             account.warned = true;
             let what = TroubleKind::Forgets(why.clone());

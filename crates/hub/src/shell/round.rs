@@ -106,6 +106,7 @@ impl Shell {
             match out {
                 CoreEffect::Append { session, event } => self.keeper.add(session, event),
                 CoreEffect::Attach { ui, session } => self.tell(ui, Tell::Attach(session)),
+                CoreEffect::CutShort { ui, session } => self.tell(ui, Tell::CutShort(session)),
                 CoreEffect::Detach { ui, session } => self.tell(ui, Tell::Detach(session)),
                 CoreEffect::Event { ui, session, event } => self.tell(ui, Tell::Event(session, event)),
                 CoreEffect::Abilities { ui } => self.tell(ui, Tell::Abilities),

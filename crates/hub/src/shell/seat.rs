@@ -10,12 +10,14 @@ use super::keeper::Keeper;
 use super::{Guest, Hub, Inbox, Log, START};
 use crate::core::{Core, CoreInput};
 use domain::command::{Receipt, Refusal};
-use domain::event::{AskEvent, Body, Event};
+use domain::event::{AskEvent, Body, Event, Outcome};
 use domain::fleet::{FleetChange, Member};
 use domain::ids::{Millis, Seq, SessionId, UiId};
 use domain::port::{LinkState, News, Ticket};
 use domain::rights::Standing;
 use domain::signal::Signal;
+use domain::state::State;
+use domain::state::close::Open;
 use domain::ui_files::{FileRequest, FileRequestId, UiFiles};
 use link::Outgoing;
 use merged::merge;
@@ -39,6 +41,8 @@ const SIGNALS_AT_ONCE: usize = 256;
 #[derive(Debug)]
 pub(super) enum Tell {
     Attach(SessionId),
+    /// Whatever it was told of that is open, has ended: the session is no longer ours.
+    CutShort(SessionId),
     Detach(SessionId),
     Event(SessionId, Arc<Event>),
     Signal(SessionId, Signal),
@@ -82,11 +86,25 @@ pub(super) struct Seat {
     pub(super) waiting: VecDeque<Tell>,
     pub(super) waiting_bytes: usize,
     /// Up to where each session was told; an attach tells the state, so older events that still wait are skipped.
-    told: BTreeMap<SessionId, Seq>,
+    told: BTreeMap<SessionId, Told>,
     /// Watches for room, while there is none.
     watcher: Option<JoinSet<()>>,
     /// It was not yet told where it begins.
     starting: bool,
+}
+
+/// What a UI knows of a session.
+#[derive(Default)]
+struct Told {
+    seq: Seq,
+    /// What of it is open.
+    open: Open,
+}
+
+impl Told {
+    fn of(state: &State) -> Told {
+        Told { seq: state.seq, open: state.open() }
+    }
 }
 
 enum Kind {
@@ -331,17 +349,19 @@ impl Seat {
         match &tell {
             Tell::Attach(session) => {
                 let Some(state) = core.state(session) else { return true };
-                self.told.insert(session.clone(), state.seq);
+                self.told.insert(session.clone(), Told::of(state));
             }
+            Tell::CutShort(session) => return self.cut_short(round, session),
             Tell::Detach(session) => {
                 self.told.remove(session);
             }
             Tell::Event(session, event) => {
                 let told = self.told.entry(session.clone()).or_default();
-                if event.seq <= *told {
+                if event.seq <= told.seq {
                     return true;
                 }
-                *told = event.seq;
+                told.seq = event.seq;
+                told.open.follow(&event.body);
             }
             Tell::Started { refused, .. } => {
                 self.starting = false;
@@ -400,15 +420,26 @@ impl Seat {
                     }
                     // Later a notice says it: foreign wires have no word for the way behind us.
                     Tell::Link(state) if !core.knows_runtime() => super::remote::tell_way(role, cx, state),
-                    Tell::Link(_) | Tell::Started { .. } => {}
+                    Tell::Link(_) | Tell::Started { .. } | Tell::CutShort(_) => {}
                 })
             }
         };
         if shown && let Some((session, state)) = core.current(ui).and_then(|at| Some((at, core.state(at)?))) {
             // Everything so far is in what was shown, also what still waits to be told.
-            self.told.insert(session.clone(), state.seq);
+            self.told.insert(session.clone(), Told::of(state));
         }
         alive
+    }
+
+    /// Ends whatever it was told of that is open, from there on: what else happened was never told.
+    fn cut_short(&mut self, round: &mut Round<'_>, session: &SessionId) -> bool {
+        let Some(told) = self.told.get(session) else { return true };
+        let (mut seq, bodies) = (told.seq, told.open.clone().close_run(Outcome::Lost));
+        bodies.into_iter().all(|body| {
+            seq = seq.next();
+            let event = Event { seq, at: round.now, body };
+            self.tell(round, Tell::Event(session.clone(), Arc::new(event)))
+        })
     }
 
     /// A connection of this UI is there; with the first one its role is opened.
@@ -568,7 +599,7 @@ fn must_wait(tell: &Tell, round: &Round<'_>) -> bool {
             after.iter().any(unsettled) || round.core.current(round.ui).is_some_and(unsettled)
         }
         Tell::Abilities => round.core.current(round.ui).is_some_and(unsettled),
-        Tell::Detach(_) | Tell::File { .. } | Tell::Link(_) => false,
+        Tell::CutShort(_) | Tell::Detach(_) | Tell::File { .. } | Tell::Link(_) => false,
     }
 }
 
@@ -599,7 +630,9 @@ fn tell_local(news: &mpsc::Sender<News>, core: &Core, ui: UiId, tell: Tell) -> b
             }
         }
         // A UI of ours holds no files, and is never asked.
-        Tell::Detach(_) | Tell::Abilities | Tell::File { .. } | Tell::Started { .. } => return true,
+        Tell::CutShort(_) | Tell::Detach(_) | Tell::Abilities | Tell::File { .. } | Tell::Started { .. } => {
+            return true;
+        }
         Tell::Event(session, event) => News::Happened { session, event },
         Tell::Signal(session, signal) => News::Signal { session, signal },
         Tell::Settle { ticket, with, .. } => News::Settled { ticket, with: *with },
@@ -615,6 +648,7 @@ pub(super) fn size(tell: &Tell) -> usize {
         Tell::Signal(_, signal) => signal.weight(),
         Tell::File { request, .. } => request.weight(),
         Tell::Attach(_)
+        | Tell::CutShort(_)
         | Tell::Detach(_)
         | Tell::Settle { .. }
         | Tell::Started { .. }

@@ -1,7 +1,8 @@
 //! Stepping down: a session whose lease is gone is no longer ours. Its run is stopped with its tools, whoever sees it is told why, and
 //! nothing more of it is said, done or written here. Whoever has it now goes on with what is kept.
 //!
-//! Invariant: an event that was not kept is not told, and an engine that waits to hear whether its report is kept hears that it is too late.
+//! Invariant: an event that was not kept is not told, what ends for a UI is what that UI was told of and is said not to be
+//! saved, and an engine that waits to hear whether its report is kept hears that it is too late.
 
 use super::Shell;
 use super::keeper::Batch;
@@ -10,7 +11,8 @@ use super::seat::{Seat, Tell, size};
 use crate::core::CoreInput;
 use domain::command::{Refusal, RefusalKind};
 use domain::ids::SessionId;
-use domain::port::Kept;
+use domain::port::{Kept, Report};
+use domain::signal::{Signal, UNSAVED};
 use store::{Appended, StoreError};
 
 impl Shell {
@@ -62,6 +64,9 @@ impl Shell {
         for seat in self.seats.values_mut() {
             unsay(seat, session, &refusal);
         }
+        // What they are told now is not in the record: a UI that goes by the status knows it before.
+        let signal = Signal::Status { key: UNSAVED.to_owned(), text: Some(format!("not saved: {why}")) };
+        self.perform(CoreInput::Report(Report::Signal { session: session.clone(), signal }).into());
         self.perform(CoreInput::LeaseLost { session: session.clone(), why: why.to_owned() }.into());
     }
 }
@@ -69,9 +74,11 @@ impl Shell {
 /// Takes back what waits to be told of a session that is no longer ours; commands that wait for it are refused.
 fn unsay(seat: &mut Seat, session: &SessionId, refusal: &Refusal) {
     seat.waiting.retain_mut(|tell| match tell {
-        Tell::Attach(of) | Tell::Event(of, _) | Tell::Signal(of, _) | Tell::File { session: of, .. } => {
-            of != session
-        }
+        Tell::Attach(of)
+        | Tell::CutShort(of)
+        | Tell::Event(of, _)
+        | Tell::Signal(of, _)
+        | Tell::File { session: of, .. } => of != session,
         Tell::Settle { with, after, .. } if after.contains(session) => {
             **with = Err(refusal.clone());
             after.clear();

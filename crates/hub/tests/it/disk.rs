@@ -169,7 +169,7 @@ impl Bench {
             }
             News::Happened { event, .. } => self.state.follow(&event).unwrap(),
             News::Signal { signal: Signal::Notify { level, text }, .. } => self.words.push((level, text)),
-            News::Signal { signal: Signal::Status { key, text }, .. } if key == hub::UNSAVED => {
+            News::Signal { signal: Signal::Status { key, text }, .. } if key == domain::signal::UNSAVED => {
                 self.status.push(text);
             }
             News::Settled { ticket, with } => return Some((ticket, with)),

@@ -177,7 +177,7 @@ impl Client {
         let ear = self.service.service();
         match stream.next().await {
             Ok(Some(ServerNotification::ResourceUpdatedNotification(told))) => {
-                ear.heard.updated(&told.params.uri)
+                ear.heard.updated(&told.params.uri);
             }
             Ok(Some(
                 ServerNotification::ToolListChangedNotification(_)
