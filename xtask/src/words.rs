@@ -43,7 +43,7 @@ fn list(rust: &[Page], page: &[Page], place: &str) -> String {
     };
     for program in programs(rust).iter().filter(|program| is_for_people(program.path)) {
         for (line, text) in program.strings.iter().filter(|(_, text)| says_something(text)) {
-            say(program.path, *line, *text);
+            say(program.path, *line, text);
         }
     }
     for file in page.iter().filter(|file| file.path.starts_with(PAGE) && !file.path.contains(".test.")) {

@@ -65,7 +65,7 @@ pub(crate) async fn sessions(launch: &Launch, sessions: Sessions) -> anyhow::Res
         Act::Backup(backup) => return maintenance::back_up(&data, backup),
         _ => {}
     }
-    let store = KeptStore::Here(open(&data, act.only_reads())?);
+    let store = KeptStore::Here(Box::new(open(&data, act.only_reads())?));
     perform(launch, act, store).await
 }
 

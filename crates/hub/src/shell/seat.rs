@@ -4,20 +4,19 @@
 //! where it is streaming text or output, and past the bound the UI is disconnected: it can come back and goes on from where it was.
 
 mod merged;
+mod told;
 
 use super::clock::{Timers, due};
 use super::keeper::Keeper;
 use super::{Guest, Hub, Inbox, Log, START};
 use crate::core::{Core, CoreInput};
 use domain::command::{Receipt, Refusal};
-use domain::event::{AskEvent, Body, Event, Outcome};
+use domain::event::{AskEvent, Body, Event};
 use domain::fleet::{FleetChange, Member};
-use domain::ids::{Millis, Seq, SessionId, UiId};
+use domain::ids::{Millis, SessionId, UiId};
 use domain::port::{LinkState, News, Ticket};
 use domain::rights::Standing;
 use domain::signal::Signal;
-use domain::state::State;
-use domain::state::close::Open;
 use domain::ui_files::{FileRequest, FileRequestId, UiFiles};
 use link::Outgoing;
 use merged::merge;
@@ -27,6 +26,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
+use told::Told;
 
 /// Most tells that may wait for one UI.
 const MAX_WAITING: usize = 20_000;
@@ -91,20 +91,6 @@ pub(super) struct Seat {
     watcher: Option<JoinSet<()>>,
     /// It was not yet told where it begins.
     starting: bool,
-}
-
-/// What a UI knows of a session.
-#[derive(Default)]
-struct Told {
-    seq: Seq,
-    /// What of it is open.
-    open: Open,
-}
-
-impl Told {
-    fn of(state: &State) -> Told {
-        Told { seq: state.seq, open: state.open() }
-    }
 }
 
 enum Kind {
@@ -357,11 +343,9 @@ impl Seat {
             }
             Tell::Event(session, event) => {
                 let told = self.told.entry(session.clone()).or_default();
-                if event.seq <= told.seq {
+                if !told.is_new(event) {
                     return true;
                 }
-                told.seq = event.seq;
-                told.open.follow(&event.body);
             }
             Tell::Started { refused, .. } => {
                 self.starting = false;
@@ -434,12 +418,8 @@ impl Seat {
     /// Ends whatever it was told of that is open, from there on: what else happened was never told.
     fn cut_short(&mut self, round: &mut Round<'_>, session: &SessionId) -> bool {
         let Some(told) = self.told.get(session) else { return true };
-        let (mut seq, bodies) = (told.seq, told.open.clone().close_run(Outcome::Lost));
-        bodies.into_iter().all(|body| {
-            seq = seq.next();
-            let event = Event { seq, at: round.now, body };
-            self.tell(round, Tell::Event(session.clone(), Arc::new(event)))
-        })
+        let mut endings = told.endings(round.now).into_iter();
+        endings.all(|event| self.tell(round, Tell::Event(session.clone(), Arc::new(event))))
     }
 
     /// A connection of this UI is there; with the first one its role is opened.

@@ -147,7 +147,7 @@ async fn what_comes_together_is_one_commit_and_none_waits_or_pays_for_another() 
         match settled(ui).await {
             Ok(_) => assert_ne!(at, 2),
             Err(refused) => {
-                assert!(at == 2 && refused.message.contains("taken over by node two"), "{refused}")
+                assert!(at == 2 && refused.message.contains("taken over by node two"), "{refused}");
             }
         }
     }

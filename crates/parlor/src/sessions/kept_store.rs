@@ -12,7 +12,7 @@ use team::PostgresStore;
 
 /// One of the two.
 pub(super) enum KeptStore {
-    Here(SqliteStore),
+    Here(Box<SqliteStore>),
     Team(PostgresStore),
 }
 
@@ -37,7 +37,7 @@ impl Deref for KeptStore {
 
     fn deref(&self) -> &(dyn Store + 'static) {
         match self {
-            KeptStore::Here(store) => store,
+            KeptStore::Here(store) => &**store,
             KeptStore::Team(store) => store,
         }
     }
@@ -46,7 +46,7 @@ impl Deref for KeptStore {
 impl DerefMut for KeptStore {
     fn deref_mut(&mut self) -> &mut (dyn Store + 'static) {
         match self {
-            KeptStore::Here(store) => store,
+            KeptStore::Here(store) => &mut **store,
             KeptStore::Team(store) => store,
         }
     }
@@ -59,5 +59,5 @@ pub(super) fn to_read(launch: &Launch) -> anyhow::Result<Option<KeptStore>> {
     }
     let data = paths::data()?;
     let Ok(true) = SqliteStore::is_at(&data) else { return Ok(None) };
-    Ok(Some(KeptStore::Here(SqliteStore::to_read(&data).map_err(|why| told(&why))?)))
+    Ok(Some(KeptStore::Here(Box::new(SqliteStore::to_read(&data).map_err(|why| told(&why))?))))
 }

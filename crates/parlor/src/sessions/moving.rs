@@ -26,7 +26,7 @@ impl SessionCommands {
         let place = Launch { store: Some(moves.to.clone()), ..Launch::default() };
         let mut to = match store_place::database(&place)? {
             Some(address) => KeptStore::Team(store_place::open(address)?),
-            None => KeptStore::Here(SqliteStore::at(&paths::data()?).map_err(|why| told(&why))?),
+            None => KeptStore::Here(Box::new(SqliteStore::at(&paths::data()?).map_err(|why| told(&why))?)),
         };
         if to.place() == self.store.place() {
             let name = to.place().unwrap_or("the file of this machine");

@@ -187,7 +187,7 @@ fn is_at_work_in(folder: &str) -> bool {
         let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
         let works =
             std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd.display().to_string() == folder);
-        works && line.starts_with(b"sleep\0600")
+        works && line.starts_with(b"sleep\x00600")
     })
 }
 

@@ -149,6 +149,8 @@ const SHOWN: &[&[&str]] = &[
     &["sessions", "import", "evil.txt"],
     &["sessions", "import", EVIL],
     &["sessions", "rename", EVIL, EVIL],
+    &["sessions", "move", EVIL],
+    &["sessions", "move", "--to", EVIL],
     &["sessions", "rm", EVIL],
     &["sessions", "backup", EVIL],
     &["sessions", "backup", "no-such-folder/\u{9b}2J"],
