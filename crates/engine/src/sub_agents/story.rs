@@ -151,7 +151,7 @@ fn consent_as_choice(consent: &Consent) -> AskKind {
     });
     let choices = std::iter::once(choice(ONCE, "Allow once", None))
         .chain(lasting.into_iter().flatten())
-        .chain([choice(DENY, "Deny", Some("it is told that, and goes on"))]);
+        .chain([choice(DENY, "Deny", Some("the sub-agent is told no, and goes on"))]);
     let shown = match &consent.preview {
         Some(Preview::Text(text)) => text.clone(),
         Some(Preview::Command { line, .. }) => line.clone(),

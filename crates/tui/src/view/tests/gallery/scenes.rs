@@ -34,9 +34,9 @@ pub(super) fn question_plan(stage: &mut AttachedUi) {
     let choices = vec![
         choice("begin", "Begin", "the mode is ask again"),
         choice("edit", "Edit the plan", "change its text, then you are asked again"),
-        choice("keep", "Keep planning", "nothing begins; say what the plan misses"),
+        choice("keep", "Keep planning", "say what is missing; nothing begins yet"),
     ];
-    let message = "Nothing was changed so far.".into();
+    let message = "Nothing has been changed so far.".into();
     ask(stage, 40, "Begin with this plan?", AskKind::Choose { message, choices, many: false });
     stage.ui.wait(2_000);
 }
@@ -61,10 +61,9 @@ pub(super) fn sub_agent(stage: &mut AttachedUi) {
         choice("once", "Allow once", None),
         choice("session", "Allow for this session", rule),
         choice("always", "Always allow in this project", rule),
-        choice("deny", "Deny", Some("it is told that, and goes on")),
+        choice("deny", "Deny", Some("the sub-agent is told no, and goes on")),
     ];
-    let message =
-        "Medium risk\n- `git` works on this project and runs its code\n\n  | git commit -am 'rename total'";
+    let message = "Medium risk\n- `git` runs code of this project\n\n  | git commit -am 'rename total'";
     let title = "Sub-agent general asks: run `git commit -am 'rename total'`";
     ask(stage, 40, title, AskKind::Choose { message: message.into(), choices, many: false });
     stage.ui.wait(2_000);
