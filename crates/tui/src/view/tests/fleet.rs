@@ -27,6 +27,7 @@ fn row(number: u64, status: Status, pid: Option<u32>, title: &str) -> Row {
         rough: false,
         branch: None,
         runtime: None,
+        tasks: Vec::new(),
     }
 }
 
