@@ -37,6 +37,9 @@ pub struct SessionSummary {
     /// Whether a run is under way.
     #[serde(default)]
     pub running: bool,
+    /// Whether another process than the one that tells has it open; whoever opens it is led there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub elsewhere: bool,
     /// How the last run ended; `None` while one is under way, before the first, and where nobody told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Box<Outcome>>,

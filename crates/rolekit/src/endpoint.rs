@@ -28,7 +28,7 @@ pub const GREET: TimerKey = TimerKey(u64::MAX);
 
 /// What a JSON-RPC wire does its own way with lines that are none of its requests.
 pub struct Manners {
-    /// An error that belongs to no request is said with the id null; else it is logged.
+    /// An error that belongs to no request is said with the id null; else it is logged. One of a request whose id is none always is.
     pub null_id: bool,
     /// `"jsonrpc":"2.0"` must be there, and whatever is answered counts as a request.
     pub strict: bool,
@@ -301,7 +301,9 @@ fn message<R: RpcRole>(role: &mut R, cx: &mut RuntimeCx<'_>, text: &str, has_wai
         Message::Notification { method, params } => role.notification(cx, &method, params),
         Message::Response { id, outcome } => role.response(cx, &id, outcome),
         Message::Invalid { id, why }
-            if why.answerable() && !too_many && (id.is_some() || R::MANNERS.null_id) =>
+            if !too_many
+                && why.answerable()
+                && (id.is_some() || R::MANNERS.null_id || why.is_waited_for()) =>
         {
             cx.send(jsonrpc::error(id.as_ref(), &R::MANNERS.error(why.code(), &why.to_string())));
         }

@@ -147,6 +147,26 @@ fn two_stores_never_write_one_session() {
     assert_eq!(first.open(&session()).unwrap().state.settings.title.as_deref(), Some("mine"));
 }
 
+#[test]
+fn a_session_that_another_process_has_open_is_marked_in_lists() {
+    let directory = kept(None);
+    let mut first = SqliteStore::at(directory.path()).unwrap();
+    let reader = first.reader().unwrap();
+    let marks = || {
+        let listed = reader.list(&Listing::default()).unwrap();
+        (listed[0].elsewhere, reader.summary(&session()).unwrap().elsewhere)
+    };
+    first.open(&session()).unwrap();
+    assert_eq!(marks(), (false, false), "it is open here");
+    sql(
+        directory.path(),
+        "UPDATE leases SET host = 'elsewhere', expires = strftime('%s', 'now') * 1000 + 5000",
+    );
+    assert_eq!(marks(), (true, true));
+    sql(directory.path(), "UPDATE leases SET expires = 1");
+    assert_eq!(marks(), (false, false), "that process is gone");
+}
+
 /// Two writers that the file takes for one owner, as after a restored image of a machine: only the later one writes.
 #[test]
 fn a_writer_whose_fence_is_lower_writes_nothing() {

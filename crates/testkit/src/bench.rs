@@ -144,6 +144,7 @@ pub fn summary(id: &SessionId) -> SessionSummary {
         last_prompt: None,
         last_run: None,
         running: false,
+        elsewhere: false,
         outcome: None,
         usage: Usage { input: 10, output: 5, ..Usage::default() },
         origin: None,

@@ -142,6 +142,11 @@ impl Invalid {
                 | Self::BadError
         )
     }
+
+    /// Whether somebody waits for an answer to which no id leads. It is told with the id null, as JSON-RPC has it.
+    pub fn is_waited_for(&self) -> bool {
+        matches!(self, Self::BadId(_))
+    }
 }
 
 /// The error of a response.

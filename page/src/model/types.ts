@@ -424,6 +424,7 @@ export type ServerState = "disabled" | "connecting" | "ready" | "auth_required" 
 export type SessionSummary = {
   created_at: number;
   cwd: string;
+  elsewhere?: boolean;
   found?: FoundWords;
   id: string;
   last_prompt?: string;

@@ -75,6 +75,8 @@ pub(super) fn title(name: &str, args: &Json) -> String {
     let what = what.into_iter().flatten().next().and_then(|what| what.lines().next());
     let title = match what {
         Some(command) if kind(name) == ToolKind::Execute => command.to_owned(),
+        // An agent whose calls have no name calls one by what it does.
+        Some(what) if what == name => name.to_owned(),
         Some(what) => format!("{name} {what}"),
         None => name.to_owned(),
     };

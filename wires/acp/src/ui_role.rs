@@ -424,7 +424,7 @@ impl UiRole for AcpUi {
             Message::Response { id, outcome } => self.response(cx, seen, &id, outcome.map(RawValue::get)),
             Message::Invalid { id, why } => {
                 self.noise = Some(text.chars().take(MAX_NOISE).collect());
-                cx.drift(Drift::new("line", why.to_string(), &text));
+                rpc::unusable(cx, &why, &text);
                 if let Some(id) = id {
                     let error = RpcError::new(jsonrpc::INVALID_REQUEST, why.to_string());
                     self.response(cx, seen, &id, Err(error));

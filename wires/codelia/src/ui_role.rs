@@ -420,7 +420,7 @@ impl UiRole for CodeliaUi {
             Message::Notification { method, params } => self.notification(cx, &method, params),
             Message::Response { id, outcome } => self.response(cx, seen, &id, outcome, &text),
             Message::Invalid { id, why } => {
-                cx.drift(Drift::new("line", why.to_string(), &text));
+                rpc::unusable(cx, &why, &text);
                 // A damaged answer still ends its request.
                 if let Some(id) = id.filter(|_| !why.answerable()) {
                     let error = RpcError::new(jsonrpc::INVALID_REQUEST, why.to_string());

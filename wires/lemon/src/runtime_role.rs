@@ -25,7 +25,7 @@ use domain::event::{
 };
 use domain::ids::{AskId, Millis, Seq, SessionId};
 use domain::port::{Abilities, Ticket};
-use domain::session::ModelRef;
+use domain::session::{ModelRef, SessionSummary};
 use domain::signal::{Board, Level, Signal, WidgetPlace};
 use hand::Hand;
 use receipts::HubCommand;
@@ -99,6 +99,8 @@ pub struct LemonRuntime {
     deadline: Option<Duration>,
     /// Sessions that the client was told of in the last list.
     listed: Vec<SessionId>,
+    /// Those of them that another process had open: they run too, and who activates one is led there.
+    elsewhere: Vec<SessionSummary>,
     /// How many sessions were opened.
     opened: u64,
     /// It has said goodbye: nothing more is heard and said.

@@ -5,8 +5,8 @@
 //! that we do not speak.
 
 use super::wire::{
-    About, Attached, Complaint, Cursor, FleetNews, FleetWatch, FromRuntime, FromUi, Happened, Hello, Named,
-    Replay, Said, Settled, TicketOnly, Wanted,
+    About, Attached, Complaint, Cursor, FleetNews, FleetWatch, FromRuntime, FromUi, Happened, Hello,
+    KNOCK_LINE, Named, Replay, Said, Settled, TicketOnly, Wanted,
 };
 use super::{
     ATTACH_BYTES, HASH_EVERY, MAX_PENDING, MIN_PROTOCOL, PROTOCOL, REVISION, TOLD_RIGHTS, WRITTEN_HASHES,
@@ -244,6 +244,7 @@ impl RuntimeRole for NativeRuntime {
             Ok(FromUi::Error(complaint)) => {
                 cx.log(format!("the UI could not use a line: {}", complaint.message));
             }
+            Err(_) if text == KNOCK_LINE => {}
             Err(error) => self.unreadable(cx, &text, &error.to_string()),
         }
     }

@@ -7,7 +7,7 @@
 
 use super::runtime_role::cursor;
 use super::wire::{
-    About, Attached, Complaint, Cursor, FromRuntime, FromUi, Hello as HelloLine, Settled, Wanted,
+    About, Attached, Complaint, Cursor, FromRuntime, FromUi, Hello as HelloLine, KNOCK_LINE, Settled, Wanted,
 };
 use super::{
     HINT, MAX_COMPLAINTS, MAX_PENDING, MAX_REPLAY, MAX_REPLAY_BYTES, MAX_RESYNCS, MIN_PROTOCOL, PROTOCOL,
@@ -20,11 +20,14 @@ use domain::ids::{EntryId, Millis, Seq, SessionId};
 use domain::port::{Abilities, News, Ticket};
 use domain::state::State;
 use rolekit::first_line;
-use roles::{Drift, HANDSHAKE_TIMEOUT, Hello, Lane, Line, Reason, Seen, Tickets, TimerKey, UiCx, UiRole};
+use roles::{
+    Drift, HANDSHAKE_TIMEOUT, Hello, KNOCK_AFTER, Lane, Line, Reason, Seen, Tickets, TimerKey, UiCx, UiRole,
+};
 use std::sync::Arc;
 use wire::lines::MAX_LINE;
 
 const HANDSHAKE: TimerKey = TimerKey(1);
+const KNOCK: TimerKey = TimerKey(2);
 
 /// The UI's end of a native link. It may be opened again after the link was lost; it then resumes where it was.
 #[derive(Debug, Default)]
@@ -40,6 +43,8 @@ pub struct NativeUi {
     due: Option<Cursor>,
     resume: Option<Cursor>,
     resyncs: u32,
+    /// A runtime that took our greeting in silence was asked whether it is there, and has not complained of that yet.
+    knocked: bool,
     /// How often the runtime was told that a line of it cannot be used.
     complaints: u32,
     /// The entry behind which the conversation goes on, as the lines so far have it.
@@ -78,6 +83,7 @@ impl NativeUi {
 
     fn greeted(&mut self, cx: &mut UiCx<'_>, hello: HelloLine) {
         cx.cancel_timer(HANDSHAKE);
+        cx.cancel_timer(KNOCK);
         if hello.protocol < MIN_PROTOCOL {
             let why = format!(
                 "the runtime speaks protocol {}, the oldest we speak is {MIN_PROTOCOL}: update the runtime",
@@ -187,6 +193,8 @@ impl NativeUi {
             }
             (About::Hello, None) => self.unusable(cx, words),
             (About::Session, None) if self.session.is_none() => self.unusable(cx, words),
+            // It is there, and slow.
+            (About::Line, None) if std::mem::take(&mut self.knocked) => {}
             (About::Session | About::Line, None) => cx.log(format!("runtime: {words}")),
         }
     }
@@ -334,8 +342,9 @@ impl UiRole for NativeUi {
         self.begins = hello.begins && !is_named;
         self.is_awaited = hello.begins || is_named;
         (self.peer, self.coming, self.due, self.abilities) = (None, None, None, None);
-        (self.tip, self.complaints, self.laws) = (None, 0, Laws::Due);
+        (self.tip, self.complaints, self.laws, self.knocked) = (None, 0, Laws::Due, false);
         cx.timer(HANDSHAKE, HANDSHAKE_TIMEOUT);
+        cx.timer(KNOCK, KNOCK_AFTER);
         match wire::encode(&FromUi::Hello(line)) {
             Ok(line) => cx.send(line),
             Err(why) => cx.close(Reason::Unusable(why.to_string())),
@@ -419,6 +428,11 @@ impl UiRole for NativeUi {
     }
 
     fn timer(&mut self, cx: &mut UiCx<'_>, _seen: Seen<'_>, key: TimerKey) {
+        if key == KNOCK && self.peer.is_none() {
+            // A runtime of JSON-RPC says nothing to a greeting without an id, and refuses this one.
+            self.knocked = true;
+            return cx.send(KNOCK_LINE.to_owned());
+        }
         if key == HANDSHAKE && self.peer.is_none() {
             let why = "the runtime does not answer in the native dialect: is it another dialect?";
             cx.close(Reason::Unusable(why.to_owned()));

@@ -10,6 +10,10 @@ use domain::signal::{Board, Signal};
 use record::Settlement;
 use serde::{Deserialize, Serialize};
 
+/// Said by a UI to a runtime that took its greeting in silence for a second: one of another wire, where a greeting without an id gets no
+/// answer, refuses it in a form by which it is known. A runtime of this wire may complain of it.
+pub(super) const KNOCK_LINE: &str = r#"{"jsonrpc":"2.0","id":"knock","method":"ping"}"#;
+
 /// What a UI says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -41,6 +41,7 @@ impl SessionSummary {
             last_prompt: None,
             last_run: None,
             running: false,
+            elsewhere: false,
             outcome: None,
             usage: Usage::default(),
             origin: None,
@@ -61,6 +62,7 @@ impl SessionSummary {
             last_prompt: state.prompts().next_back().as_deref().map(prompt_of),
             last_run: state.runs.last().map(|run| run.id),
             running: state.open_run().is_some(),
+            elsewhere: false,
             outcome: state
                 .runs
                 .last()

@@ -14,6 +14,7 @@ use domain::command::{Command, LibraryCommand, ListScope, Receipt, Refusal, Refu
 use domain::event::{Body, SessionEvent};
 use domain::ids::{SessionId, UiId};
 use domain::port::{Abilities, Ticket};
+use domain::session::summary::UNTITLED;
 use domain::session::{Origin, SessionSummary};
 use std::collections::BTreeSet;
 use store::Opened;
@@ -257,12 +258,26 @@ impl Core {
                 self.call(&id, entry.id.clone());
                 entry.id = id;
             }
+            if let Some(kept) = kept.iter().find(|kept| kept.id == entry.id) {
+                tell_more(&mut entry, kept);
+            }
             all.push(entry);
         }
         // A runtime that shares our store lists what is kept of it as well.
         let mut seen = BTreeSet::new();
         all.retain(|entry| seen.insert(entry.id.clone()));
         all
+    }
+}
+
+/// What a runtime does not tell of a session in its list is told as it is kept.
+fn tell_more(entry: &mut SessionSummary, kept: &SessionSummary) {
+    if entry.messages == 0 {
+        (entry.messages, entry.last_prompt) = (kept.messages, kept.last_prompt.clone());
+    }
+    let name = kept.origin.as_deref().and_then(|origin| origin.session.as_deref());
+    if entry.title.is_empty() || entry.title == UNTITLED || name == Some(entry.title.as_str()) {
+        entry.title.clone_from(&kept.title);
     }
 }
 

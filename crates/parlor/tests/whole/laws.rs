@@ -464,11 +464,6 @@ fn what_comes_in_the_place_of_a_greeting_is_told_at_once_and_a_greeting_still_co
     });
 }
 
-/// Whether a runtime of the second wire takes no notice of a greeting of the first, which has no id that it could answer.
-fn is_ignored(meant: Dialect, is: Dialect) -> bool {
-    meant.is_lossless() && is == dialects::codelia::DIALECT
-}
-
 /// The wires that a program is said to speak in the place of the one that was meant.
 fn speaks_as(line: &str) -> Option<String> {
     let (_, rest) = line.split_once("as a runtime of ")?;
@@ -503,9 +498,7 @@ fn a_runtime_that_is_none_is_told_to_the_ui_over_every_pair() {
                 said.push(line);
                 heard.extend(came);
                 // It is known by what it says, within the time of one answer.
-                if let (Wrong::Speaks(c), 1) = (wrong, said.len())
-                    && !is_ignored(b, c)
-                {
+                if let (Wrong::Speaks(c), 1) = (wrong, said.len()) {
                     let logged = bridged.logged.lock().expect("whole").clone();
                     let lines: Vec<String> = heard.iter().map(Value::to_string).chain(logged).collect();
                     let named = lines.iter().find_map(|line| speaks_as(line));
@@ -521,11 +514,7 @@ fn a_runtime_that_is_none_is_told_to_the_ui_over_every_pair() {
                     }
                 }
             }
-            let is_mute = match wrong {
-                Wrong::Silent | Wrong::Junk => true,
-                Wrong::Speaks(c) => is_ignored(b, c),
-            };
-            if is_mute {
+            if matches!(wrong, Wrong::Silent | Wrong::Junk) {
                 heard.extend(bridged.quiet(START_TIMEOUT).await.0);
             }
             let words = |line: &Value| {

@@ -113,6 +113,15 @@ impl Owner {
         Ok(LeaseRow::read(row, column)?.is_good(&self.host, now().0))
     }
 
+    /// The same, where another process has it. A store that only reads has a name of its own beside the one that writes.
+    pub(super) fn is_held_elsewhere(&self, row: &Row<'_>, column: usize) -> Result<bool> {
+        if !self.is_held(row, column)? {
+            return Ok(false);
+        }
+        let lease = LeaseRow::read(row, column)?;
+        Ok((lease.host.as_str(), lease.pid) != (self.host.as_str(), self.pid))
+    }
+
     /// Lets go. The row stays, so that the fence never falls.
     pub(super) fn release(&self, connection: &Connection, session: i64, fence: Fence) -> Result<()> {
         connection

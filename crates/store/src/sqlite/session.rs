@@ -393,6 +393,7 @@ fn summary_of(owner: &Owner, row: &rusqlite::Row<'_>) -> Result<Option<SessionSu
     if summary.running && !owner.is_held(row, 1)? {
         (summary.running, summary.outcome) = (false, Some(Box::new(Outcome::Interrupted)));
     }
+    summary.elsewhere = owner.is_held_elsewhere(row, 1)?;
     Ok(Some(summary))
 }
 

@@ -76,14 +76,14 @@ pub fn session_summary() -> BoxedStrategy<SessionSummary> {
     let found =
         found.prop_map(|(text, at, entry)| FoundWords { text, at: Millis(at), entry: EntryId(entry) });
     let now = (
-        any::<bool>(),
+        (any::<bool>(), any::<bool>()),
         maybe(outcome().prop_map(Box::new).boxed()),
         maybe(origin().prop_map(Box::new).boxed()),
         maybe(found.prop_map(Box::new).boxed()),
     );
     (names, times, maybe(text()), maybe(number()), now, usage())
         .prop_map(|((id, title, cwd, project), (created, updated, messages), prompt, run, now, usage)| {
-            let (running, outcome, origin, found) = now;
+            let ((running, elsewhere), outcome, origin, found) = now;
             SessionSummary {
                 id,
                 title,
@@ -95,6 +95,7 @@ pub fn session_summary() -> BoxedStrategy<SessionSummary> {
                 last_prompt: prompt,
                 last_run: run.map(RunId),
                 running,
+                elsewhere,
                 outcome,
                 usage,
                 origin,

@@ -206,6 +206,7 @@ const PLACES: &[(&str, Put)] = &[
             last_prompt: Some(text.to_owned()),
             last_run: None,
             running: true,
+            elsewhere: false,
             outcome: None,
             usage: Usage::default(),
             found: None,

@@ -545,6 +545,7 @@ fn lists() {
             last_prompt: Some("the last thing said".into()),
             last_run: None,
             running,
+            elsewhere: false,
             outcome: None,
             usage: Usage::default(),
             origin: None,

@@ -6,6 +6,7 @@ import type { Abilities, Input, Part, Signal } from "../../model/types";
 import { pastedPicture, shell } from "../../model/window";
 import { Icon } from "../common/icon";
 import { modeWord } from "../common/modes";
+import { agentMode } from "../session/options";
 import { mayWords } from "../common/who";
 import { Picture } from "../session/part";
 import { oneLine, visible } from "../text/unseen";
@@ -39,7 +40,11 @@ export function settingWords(state: State, abilities: Abilities): string[] {
   return [
     model && visible(model.name),
     effort,
-    abilities.policy === false ? ownRules(abilities) : cwd === "" ? undefined : modeWord(policy),
+    abilities.policy === false
+      ? (agentMode(abilities) ?? ownRules(abilities))
+      : cwd === ""
+        ? undefined
+        : modeWord(policy),
   ].filter((word) => word !== undefined);
 }
 

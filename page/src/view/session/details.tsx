@@ -12,6 +12,7 @@ import { Prose } from "../text/seen";
 import { visible } from "../text/unseen";
 import { changed } from "./changed";
 import { jump } from "./jump";
+import { agentMode } from "./options";
 
 const PLAN = { pending: ["ring", "not begun"], active: ["dot", "under way"], done: ["check", "done"] } as const;
 
@@ -94,7 +95,7 @@ export function Details({ port, state, show }: { port: SessionPort; state: State
         {abilities.policy === false && ownRules(abilities) !== undefined && (
           <div class="pair">
             <span>Mode</span>
-            <span>{ownRules(abilities)}</span>
+            <span>{[agentMode(abilities), ownRules(abilities)].filter(Boolean).join(" · ")}</span>
           </div>
         )}
         {state.settings.cwd !== "" && abilities.policy !== false && (

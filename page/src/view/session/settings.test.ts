@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { Abilities } from "../../model/types";
 import { words } from "../testing";
-import { Field, serverWords } from "./settings";
+import { Field } from "./field";
+import { serverWords } from "./settings";
 import { LIMITS, limitText, whyNot, withLimit, withTool, type Switch } from "./switches";
 
 const ALL: Abilities = {

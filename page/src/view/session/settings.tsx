@@ -1,7 +1,6 @@
 // Title, model, effort, mode, limits, queue, tools, servers, skills and rules of a session. What cannot be changed says
 // why.
 
-import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { State } from "../../model/state";
 import type {
@@ -23,6 +22,8 @@ import { refusalWords, type SessionPort } from "../ports";
 import { Prose } from "../text/seen";
 import { oneLine, visible } from "../text/unseen";
 import { allowed, type Allowed } from "./allowed";
+import { Field } from "./field";
+import { AgentOptions, modelId, modelName } from "./options";
 import { LIMITS, limitText, whyNot, withLimit, withTool } from "./switches";
 
 const QUEUES: [QueueKind, string][] = [
@@ -91,7 +92,7 @@ export function SettingsPanel({ port, state }: { port: SessionPort; state: State
       failed,
     );
   const model = state.settings.model ?? can.model;
-  const id = (one: { provider: string; name: string }): string => visible(`${one.provider}/${one.name}`);
+  const id = modelId;
   const { budget, policy, effort } = state.settings;
   const queueMode = (kind: QueueKind): Mode => (kind === "steer" ? state.queues.steerMode : state.queues.followUpMode);
   return (
@@ -109,7 +110,12 @@ export function SettingsPanel({ port, state }: { port: SessionPort; state: State
             take={(title) => title.trim() !== "" && set({ rename_session: { title: title.trim() } })}
           />
         </Field>
-        <Field id="set-model" name="Model" why={why.model} value={model ? id(model) : "as the settings say"}>
+        <Field
+          id="set-model"
+          name="Model"
+          why={why.model}
+          value={model ? modelName(can, model) : "as the settings say"}
+        >
           <select
             id="set-model"
             value={model ? id(model) : ""}
@@ -119,11 +125,11 @@ export function SettingsPanel({ port, state }: { port: SessionPort; state: State
             }}
           >
             {(!model || !models.some((entry) => id(entry.model) === id(model))) && (
-              <option value={model ? id(model) : ""}>{model ? id(model) : "as the settings say"}</option>
+              <option value={model ? id(model) : ""}>{model ? modelName(can, model) : "as the settings say"}</option>
             )}
             {models.map((entry) => (
               <option value={id(entry.model)}>
-                {id(entry.model)}
+                {modelName(can, entry.model)}
                 {entry.context_window ? ` · ${tokens(entry.context_window)}` : ""}
               </option>
             ))}
@@ -162,6 +168,7 @@ export function SettingsPanel({ port, state }: { port: SessionPort; state: State
           </Field>
         )}
       </div>
+      <AgentOptions can={can} may={may} set={set} />
       <section>
         <h3 class="label">Limits</h3>
         {why.limits ? (
@@ -326,37 +333,6 @@ export function SettingsPanel({ port, state }: { port: SessionPort; state: State
           <More of={kept.length} />
         </section>
       )}
-    </>
-  );
-}
-
-/** A setting: its switch, or its value and why there is none. */
-export function Field({
-  id,
-  name,
-  why,
-  value,
-  children,
-}: {
-  id: string;
-  name: string;
-  why: string | undefined;
-  value: string;
-  children: ComponentChildren;
-}) {
-  if (why !== undefined)
-    return (
-      <>
-        <span class="soft">{name}</span>
-        <span>
-          {visible(value)} <span class="faint">{why}</span>
-        </span>
-      </>
-    );
-  return (
-    <>
-      <label for={id}>{name}</label>
-      {children}
     </>
   );
 }

@@ -1,4 +1,5 @@
-//! How a session is set, as modes and as options: both are always told, since some clients read one and some the other.
+//! How a session is set, as modes and as options: both are always told, since some clients read one and some the other. What another program
+//! behind us lets be set stands among them in its own words, by its own ids.
 
 use super::super::wire::{
     Category, ConfigOption, ConfigOptions, ConfigValue, CurrentMode, ModeState, SET_MODEL, SelectChoice,
@@ -9,8 +10,10 @@ use super::AcpRuntime as Role;
 use super::known::Told;
 use super::requests::{AcpMemo, invalid, nothing, read};
 use domain::command::{Command, SessionCommand, Target};
+use domain::content::Json;
 use domain::ids::SessionId;
 use domain::port::Abilities;
+use domain::port::menu::{AgentChoice, AgentOption, OptionKind, SET_OPTION, SetOption};
 use domain::session::{Effort, ModelEntry, ModelRef, Policy};
 use rolekit::endpoint::reply;
 use rolekit::exchange::{Answering, Asking, Exchange, Fault, Next, Request, Settlement};
@@ -35,8 +38,20 @@ fn change(session: SessionId, command: SessionCommand) -> Asking<Role> {
     Ok(Next::Hub(Target::Session(session), Command::Session(command), memo))
 }
 
+/// An option of the program behind us; a value that it has not is refused by it.
+fn change_theirs(session: SessionId, id: String, value: String) -> Asking<Role> {
+    let set = SetOption { id, value };
+    let payload = serde_json::to_string(&set).map_err(|why| invalid(why.to_string()))?;
+    let command = Command::Extension { name: SET_OPTION.to_owned(), payload: Json::verbatim(payload) };
+    Ok(Next::Hub(Target::Session(session.clone()), command, AcpMemo::SetTheirs { session, set }))
+}
+
 fn set_mode(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>) -> Asking<Role> {
     let params: SetModeParams = read(request.params)?;
+    let can = role.endpoint.can();
+    if let Some(option) = their_mode(&can) {
+        return change_theirs(role.known(&params.session_id)?, option.id.clone(), params.mode_id);
+    }
     change(role.known(&params.session_id)?, mode_command(&params.mode_id).map_err(invalid)?)
 }
 
@@ -57,16 +72,31 @@ fn set_option(role: &mut Role, _: &mut RuntimeCx<'_>, request: Request<'_, Role>
         ConfigValue::Id(value) => value,
         ConfigValue::Switch(_) => return Err(invalid("there is no option here that is switched on and off")),
     };
+    let can = role.endpoint.can();
+    if theirs(&can, &ours(role, &session)).any(|option| option.id == params.config_id) {
+        return change_theirs(session, params.config_id.clone(), value.clone());
+    }
     change(session, command(&params.config_id, value).map_err(invalid)?)
 }
 
 /// The answer holds what was set, also where the event of it is told after.
 fn option_is_set(role: &mut Role, _: &mut RuntimeCx<'_>, settled: Settlement<'_, Role>) -> Answering<Role> {
+    let set = match &settled.memo {
+        AcpMemo::SetTheirs { set, .. } => Some(set.clone()),
+        _ => None,
+    };
     let session = role.note_set(settled)?;
     let Some(known) = role.sessions.get(&session) else { return Ok(Next::Reply(nothing())) };
     let models = role.models.as_deref().unwrap_or_default();
     let (can, follows) = (role.endpoint.can(), role.endpoint.greeting.follows);
-    let config_options = all(&known.told, models, role.usual_model().as_ref(), &can, follows);
+    let mut config_options = all(&known.told, models, role.usual_model().as_ref(), &can, follows);
+    for option in &mut config_options {
+        if let (ConfigOption::Select(option), Some(set)) = (option, &set)
+            && option.id == set.id
+        {
+            option.current_value.clone_from(&set.value);
+        }
+    }
     Ok(reply(&SetConfigOptionResult { config_options, ..SetConfigOptionResult::default() }))
 }
 
@@ -75,7 +105,11 @@ impl Role {
     fn note_set(&mut self, settled: Settlement<'_, Self>) -> Result<SessionId, Fault<RpcError>> {
         // A client may take an unknown method for the end: what cannot be set is a wrong value.
         settled.with.map_err(|why| Fault::Error(RpcError::new(INVALID_PARAMS, why.to_string())))?;
-        let AcpMemo::Set { session, command } = settled.memo else { return Err(Fault::Odd) };
+        let (session, command) = match settled.memo {
+            AcpMemo::Set { session, command } => (session, command),
+            AcpMemo::SetTheirs { session, .. } => return Ok(session),
+            _ => return Err(Fault::Odd),
+        };
         if let Some(known) = self.sessions.get_mut(&session) {
             match command {
                 SessionCommand::SetPolicy { policy } => known.told.policy = policy,
@@ -112,8 +146,66 @@ fn about(policy: Policy) -> &'static str {
     }
 }
 
-/// The modes; `None` where they are not ours to set.
+/// The modes of a program behind us.
+fn their_mode(can: &Abilities) -> Option<&AgentOption> {
+    can.menu.of_kind(OptionKind::Mode).filter(|_| !can.policy)
+}
+
+/// What a program behind us lets be set, where none of ours says the same.
+fn theirs<'a>(can: &'a Abilities, ours: &[ConfigOption]) -> impl Iterator<Item = &'a AgentOption> {
+    let ids: Vec<String> = ours
+        .iter()
+        .filter_map(|option| match option {
+            ConfigOption::Select(option) => Some(option.id.clone()),
+            _ => None,
+        })
+        .collect();
+    let has_effort = ids.iter().any(|id| id == EFFORT);
+    can.menu.options.iter().filter(move |option| {
+        let is_ours = match option.kind {
+            OptionKind::Model => true,
+            OptionKind::Effort => has_effort,
+            OptionKind::Mode | OptionKind::Other => false,
+        };
+        !is_ours && !ids.contains(&option.id)
+    })
+}
+
+/// One of them, as the client reads it.
+fn lower_theirs(option: &AgentOption) -> ConfigOption {
+    let choices =
+        option.choices.iter().map(|one| choice(&one.value, &one.name, one.about.as_deref())).collect();
+    let category = match option.kind {
+        OptionKind::Mode => Some(Category::Mode),
+        OptionKind::Effort => Some(Category::ThoughtLevel),
+        OptionKind::Model | OptionKind::Other => None,
+    };
+    ConfigOption::Select(SelectOption {
+        id: option.id.clone(),
+        name: option.name.clone(),
+        description: option.about.clone(),
+        category,
+        current_value: option.value.clone(),
+        options: choices,
+        ..SelectOption::default()
+    })
+}
+
+/// The modes; `None` where there are none to set.
 pub(super) fn modes(policy: Policy, can: &Abilities) -> Option<ModeState> {
+    if let Some(option) = their_mode(can) {
+        let mode = |one: &AgentChoice| SessionMode {
+            id: one.value.clone(),
+            name: one.name.clone(),
+            description: one.about.clone(),
+            ..SessionMode::default()
+        };
+        return Some(ModeState {
+            current_mode_id: option.value.clone(),
+            available_modes: option.choices.iter().map(mode).collect(),
+            ..ModeState::default()
+        });
+    }
     let mode = |policy: Policy| SessionMode {
         id: policy.name().to_owned(),
         name: name(policy).to_owned(),
@@ -133,13 +225,40 @@ pub(super) fn mode_update(policy: Policy) -> SessionUpdate {
     SessionUpdate::CurrentMode(CurrentMode { current_mode_id, ..CurrentMode::default() })
 }
 
+/// A change of the mode of a program behind us.
+pub(super) fn their_mode_update(can: &Abilities) -> Option<SessionUpdate> {
+    let current_mode_id = their_mode(can)?.value.clone();
+    Some(SessionUpdate::CurrentMode(CurrentMode { current_mode_id, ..CurrentMode::default() }))
+}
+
 /// The same for those that read options: all of them, with their values.
 pub(super) fn update(config_options: Vec<ConfigOption>) -> SessionUpdate {
     SessionUpdate::ConfigOptions(ConfigOptions { config_options, ..ConfigOptions::default() })
 }
 
+/// The options of a session that are ours.
+fn ours(role: &Role, session: &SessionId) -> Vec<ConfigOption> {
+    let Some(known) = role.sessions.get(session) else { return Vec::new() };
+    let models = role.models.as_deref().unwrap_or_default();
+    let (can, follows) = (role.endpoint.can(), role.endpoint.greeting.follows);
+    all_ours(&known.told, models, role.usual_model().as_ref(), &can, follows)
+}
+
 /// All options with their values, the most important first.
 pub(super) fn all(
+    told: &Told,
+    models: &[ModelEntry],
+    usual: Option<&ModelRef>,
+    can: &Abilities,
+    follows: bool,
+) -> Vec<ConfigOption> {
+    let mut options = all_ours(told, models, usual, can, follows);
+    let theirs: Vec<ConfigOption> = theirs(can, &options).map(lower_theirs).collect();
+    options.extend(theirs);
+    options
+}
+
+fn all_ours(
     told: &Told,
     models: &[ModelEntry],
     usual: Option<&ModelRef>,

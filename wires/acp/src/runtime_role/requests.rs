@@ -13,6 +13,7 @@ use domain::command::{
 };
 use domain::content::{Input, Json};
 use domain::ids::SessionId;
+use domain::port::menu::SetOption;
 use domain::signal::Level;
 use domain::ui_files::TOO_LONG;
 use rolekit::endpoint::{self, Endpoint, Manners, RpcRole, Written, written};
@@ -84,6 +85,11 @@ pub enum AcpMemo {
     Set {
         session: SessionId,
         command: SessionCommand,
+    },
+    /// The same of the program behind us.
+    SetTheirs {
+        session: SessionId,
+        set: SetOption,
     },
 }
 

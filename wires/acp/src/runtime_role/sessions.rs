@@ -335,10 +335,15 @@ impl Role {
         let sets = |can: &Abilities| (can.policy, can.set_model, can.effort);
         let models = self.models.clone().unwrap_or_default();
         for (session, known) in &mut self.sessions {
-            if (before.compact, &before.menu) != (can.compact, &can.menu) {
+            if (before.compact, &before.menu.commands) != (can.compact, &can.menu.commands) {
                 known.say(cx, session, self.commands.update(&can));
             }
-            if sets(before) != sets(&can) {
+            if let Some(mode) = options::their_mode_update(&can)
+                && options::their_mode_update(before).as_ref() != Some(&mode)
+            {
+                known.say(cx, session, mode);
+            }
+            if sets(before) != sets(&can) || before.menu.options != can.menu.options {
                 let all = options::all(&known.told, &models, usual.as_ref(), &can, follows);
                 known.say(cx, session, options::update(all));
             }
@@ -446,17 +451,20 @@ fn lower_list(
 }
 
 fn lower_session(session: SessionSummary, ours: bool) -> SessionInfo {
-    let own = Own {
+    // Any client may know where it would be led; the rest is read by ours alone.
+    let elsewhere = session.elsewhere.then_some(true);
+    let told = Own {
         created: Some(time::write(session.created_at.0)),
         messages: Some(session.messages),
         ..Own::default()
     };
+    let own = Own { elsewhere, ..if ours { told } else { Own::default() } };
     SessionInfo {
         session_id: session.id.to_string(),
         cwd: session.cwd,
         title: Some(session.title).filter(|title| !title.is_empty()),
         updated_at: Some(time::write(session.updated_at.0)),
-        meta: ours.then(|| Meta { parlor: Some(own), ..Meta::default() }),
+        meta: (ours || session.elsewhere).then(|| Meta { parlor: Some(own), ..Meta::default() }),
         ..SessionInfo::default()
     }
 }

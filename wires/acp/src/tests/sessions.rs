@@ -7,10 +7,12 @@ use domain::command::{Command, LibraryCommand, Receipt, RunCommand, SessionComma
 use domain::content::Usage;
 use domain::event::Outcome;
 use domain::port::Abilities;
+use domain::port::menu::{AgentChoice, AgentMenu, AgentOption, OptionKind, SET_OPTION};
 use domain::session::SessionSummary;
 use domain::tool::{ToolOutcome, ToolResult};
 use roles::Greeting;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use testkit::bench::{RuntimeBench, summary};
 
 /// Gives the session to the client by one of these methods.
@@ -85,6 +87,18 @@ fn a_session_is_found_by_any_name_of_its_folder() {
         let listed = answers(&bench.sent(), 4)[0]["result"]["sessions"].as_array().unwrap().len();
         assert_eq!(listed, usize::from(found), "session/list {cwd}");
     }
+}
+
+#[test]
+fn a_session_that_another_process_has_open_is_marked_in_the_list() {
+    let mut bench = greeted(json!({}));
+    bench.say(r#"{"jsonrpc":"2.0","id":4,"method":"session/list","params":{}}"#);
+    let ticket = one(&mut bench, |command| matches!(command, Command::Library(LibraryCommand::List { .. })));
+    let there = SessionSummary { elsewhere: true, ..summary(&here()) };
+    bench.settle(ticket, Ok(Receipt::Sessions(vec![there, summary(&here())])));
+    let listed = answers(&bench.sent(), 4)[0]["result"]["sessions"].clone();
+    let marks = [0, 1].map(|at| listed[at]["_meta"]["parlor"].get("elsewhere").cloned());
+    assert_eq!(marks, [Some(json!(true)), None], "{listed}");
 }
 
 #[test]
@@ -179,6 +193,76 @@ fn servers_that_another_agent_does_not_get_are_never_passed_over_in_silence() {
             "with the next prompt, once: {all}"
         );
     }
+}
+
+/// A program behind us with a mode of this value, an option, and a model of its own.
+fn with_options(mode: &str) -> Abilities {
+    let choice = |value: &str| AgentChoice {
+        value: value.to_owned(),
+        name: value.to_uppercase(),
+        about: Some(format!("what {value} is")),
+        group: None,
+    };
+    let option = |id: &str, kind, value: &str, values: [&str; 2]| AgentOption {
+        id: id.to_owned(),
+        name: id.to_uppercase(),
+        about: None,
+        kind,
+        value: value.to_owned(),
+        choices: values.map(choice).to_vec(),
+    };
+    let options = vec![
+        option("approval", OptionKind::Mode, mode, ["auto", "ask"]),
+        option("fast", OptionKind::Other, "off", ["off", "on"]),
+        option("brain", OptionKind::Model, "a", ["a", "b"]),
+    ];
+    let menu = Arc::new(AgentMenu { options, ..AgentMenu::default() });
+    Abilities { policy: false, effort: false, menu, ..Abilities::all("far") }
+}
+
+#[test]
+fn what_the_program_behind_us_lets_be_set_is_set_from_the_client_in_its_own_words() {
+    let behind = Greeting { follows: true, ..super::greeting() };
+    let mut bench = RuntimeBench::open(AcpRuntime::new(), here(), &behind);
+    bench.say(r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":1}}"#);
+    bench.call(|role, cx| {
+        role.abilities(cx, None, &with_options("auto"));
+    });
+    bench.sent();
+    bench.opened("/w");
+    let sent = opened_by(&mut bench, "session/resume", &json!([]));
+    let result = answers(&sent, 3)[0]["result"].clone();
+    assert_eq!(result["modes"]["currentModeId"], "auto", "{result}");
+    assert_eq!(result["modes"]["availableModes"][1]["name"], "ASK", "{result}");
+    let ids = |options: &Value| -> Vec<String> {
+        options.as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(
+        ids(&result["configOptions"]),
+        ["model", "approval", "fast"],
+        "its model is the session's: {result}"
+    );
+    let set = |bench: &mut RuntimeBench, method: &str, params: Value| -> (String, Value) {
+        bench.say(&json!({"jsonrpc":"2.0","id":8,"method":method,"params":params}).to_string());
+        let (ticket, _, command) = bench.commands().remove(0);
+        let Command::Extension { name, payload } = command else { panic!("{command:?}") };
+        assert_eq!(name, SET_OPTION);
+        bench.settle(ticket, Ok(Receipt::Done));
+        (payload.as_str().to_owned(), answers(&bench.sent(), 8)[0]["result"].clone())
+    };
+    let option = json!({"sessionId":"sess-0001","configId":"fast","value":"on"});
+    let (payload, answer) = set(&mut bench, "session/set_config_option", option);
+    assert_eq!(payload, r#"{"id":"fast","value":"on"}"#);
+    assert_eq!(answer["configOptions"][2]["currentValue"], "on", "{answer}");
+    let mode = json!({"sessionId":"sess-0001","modeId":"ask"});
+    assert_eq!(set(&mut bench, "session/set_mode", mode).0, r#"{"id":"approval","value":"ask"}"#);
+    // It tells by itself how it stands.
+    bench.call(|role, cx| {
+        role.abilities(cx, None, &with_options("ask"));
+    });
+    let sent = bench.sent();
+    assert_eq!(updates(&sent), ["current_mode_update", "config_option_update"]);
+    assert_eq!(sent[0]["params"]["update"]["currentModeId"], "ask");
 }
 
 #[test]

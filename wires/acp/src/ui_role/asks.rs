@@ -19,6 +19,7 @@ use domain::fact::{Fact, FactAsk, Key, Said};
 use domain::ids::{AskId, Millis};
 use domain::port::Ticket;
 use domain::signal::{Level, Signal};
+use domain::tool::{ToolOutcome, ToolResult};
 use rolekit::said::DescribedCall;
 use roles::{Drift, Item, Seen, UiCx};
 use serde_json::Value;
@@ -96,7 +97,8 @@ impl AcpUi {
         if self.judging.is_on && self.judging.len() < MAX_OPEN {
             let asked = asked_call(&tool, &self.cwd);
             let (request, options) = (id.clone(), params.options);
-            let call = JudgedCall { request, options, tool: (call, stands), title, kind, deadline: waits };
+            let (tool, deadline) = ((call, stands), waits);
+            let call = JudgedCall { request, options, tool, title, kind, deadline, is_shown: false };
             return self.judge(cx, call, asked);
         }
         let form = Form::Permission { options: params.options, tool: stands.then_some(call) };
@@ -121,6 +123,16 @@ impl AcpUi {
         }
         self.asks.insert(key.clone(), OpenAsk { id: id.clone(), form });
         cx.fact(Fact { run, said: Said::AskOpened { ask: key, title, kind, deadline } });
+    }
+
+    /// A yes about a call that was under way already: what stands for the question is over with it, and what comes of the call stands with the
+    /// call.
+    pub(super) fn allowed_beside(&mut self, cx: &mut UiCx<'_>, asked: &WireId) {
+        let Some(run) = &self.run else { return };
+        let (tool, result) =
+            (Key::from(asked.to_string()), ToolResult::text("allowed: it is part of the call above"));
+        run.listener.say(cx, Said::ToolStarted { tool: tool.clone(), name: None, args: None });
+        run.listener.say(cx, Said::ToolEnded { tool, outcome: ToolOutcome::Done, result });
     }
 
     /// The agent asks for something else: a form, field by field, or a page to open.
@@ -217,8 +229,14 @@ impl AcpUi {
             Form::Permission { options, tool } => {
                 let (line, allowed) = self.lower_permission(cx, &id, &options, answer);
                 cx.send(line);
-                if let (true, Some(tool), Some(run)) = (allowed, tool, &mut self.run) {
-                    run.allowed(cx, &tool);
+                match (allowed, tool, &mut self.run) {
+                    (true, Some(tool), Some(run)) => run.allowed(cx, &tool),
+                    (true, None, Some(_)) => {
+                        // Only what is decided is over.
+                        cx.settle(ticket, Ok(Receipt::Done));
+                        return self.allowed_beside(cx, &id);
+                    }
+                    _ => {}
                 }
             }
             Form::Page(_) | Form::Agreement => {

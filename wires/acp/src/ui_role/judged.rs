@@ -44,6 +44,8 @@ pub(super) struct JudgedCall {
     pub(super) title: String,
     pub(super) kind: FactAsk,
     pub(super) deadline: Option<Millis>,
+    /// Whether the person was asked.
+    pub(super) is_shown: bool,
 }
 
 impl Judging {
@@ -85,9 +87,13 @@ impl AcpUi {
                 let yes = Answer::Allow { scope: Scope::Once, digest: None };
                 let (line, allowed) = self.lower_permission(cx, &call.request, &call.options, yes);
                 cx.send(line);
-                if let (true, (tool, true), Some(run)) = (allowed, call.tool, &mut self.run) {
-                    run.listener.say(cx, Said::AllowedHere { tool: tool.clone(), by: by.clone() });
-                    run.allowed(cx, &tool);
+                match (allowed, call.tool, &mut self.run) {
+                    (true, (tool, true), Some(run)) => {
+                        run.listener.say(cx, Said::AllowedHere { tool: tool.clone(), by: by.clone() });
+                        run.allowed(cx, &tool);
+                    }
+                    (true, (_, false), Some(_)) if call.is_shown => self.allowed_beside(cx, &call.request),
+                    _ => {}
                 }
             }
             ErrandNews::Refused { why, .. } => {
@@ -117,7 +123,8 @@ impl AcpUi {
     /// The person is asked: what the agent showed, with what we make of it.
     fn ask_judged(&mut self, cx: &mut UiCx<'_>, id: ErrandId, ours: &ErrandConsent) {
         let run = self.run.as_ref().filter(|run| !run.stopped).map(|run| run.key().clone());
-        let Some(call) = self.judging.under_way.get(&id) else { return };
+        let Some(call) = self.judging.under_way.get_mut(&id) else { return };
+        call.is_shown = true;
         let request = call.request.clone();
         let Some(run) = run else { return self.drop_judged(cx, id) };
         let kind = match call.kind.clone() {

@@ -395,6 +395,7 @@ impl AcpUi {
             let own = info.meta.and_then(|meta| meta.parlor).unwrap_or_default();
             summary.created_at = at(own.created.as_deref()).unwrap_or(summary.updated_at);
             summary.messages = own.messages.unwrap_or_default();
+            summary.elsewhere = own.elsewhere.unwrap_or_default();
         }
         if self.known.len() < MAX_KNOWN || self.known.contains_key(&id) {
             self.known.insert(id, (name.to_owned(), summary.clone()));

@@ -49,6 +49,8 @@ object! {
         /// A word of the person in a message that began elsewhere or waited.
         opt created: String,
         opt messages: u64,
+        /// Of a session in a list: another process has it open, and whoever loads it is led there.
+        opt elsewhere: bool,
     }
 }
 

@@ -477,7 +477,6 @@ fn what_has_no_id_gets_a_line_in_the_log() {
         Line::Text("\"x\"".into()),
         Line::Text(r#"{"method":"run.start","params":{"input":{"type":"text","text":"x"}}}"#.into()),
         Line::Text(r#"{"method":"ui.context.update","params":{"cwd":7}}"#.into()),
-        Line::Text(r#"{"id":null,"method":"run.start"}"#.into()),
         Line::Text(r#"{"id":"ui_9","result":{"ok":true}}"#.into()),
         Line::Overlong("xxxx".into()),
         Line::Garbled("\u{fffd}".into()),

@@ -159,7 +159,14 @@ impl LemonRuntime {
             is_streaming: open.telling.is_running(),
             model: lower::model_id(model.as_ref()),
         });
-        let sessions = sessions.collect();
+        let elsewhere = self.elsewhere.iter().filter(|session| !self.open.contains_key(&session.id));
+        let elsewhere = elsewhere.map(|session| Running {
+            session_id: session_name::write(&session.id).into(),
+            cwd: session.cwd.as_str().into(),
+            is_streaming: session.running,
+            model: lower::model_id(None),
+        });
+        let sessions = sessions.chain(elsewhere).collect();
         cx.send(Frame::RunningSessions(RunningSessions { sessions, error: None }).line());
     }
 

@@ -85,6 +85,7 @@ impl LemonRuntime {
             (HubCommand::Save(session), with) => self.saved(cx, &session, with),
             (HubCommand::Sessions, Ok(Receipt::Sessions(sessions))) => {
                 self.listed = sessions.iter().map(|session| session.id.clone()).collect();
+                self.elsewhere = sessions.iter().filter(|session| session.elsewhere).cloned().collect();
                 let sessions = listed(sessions.into_iter().map(saved));
                 cx.send(Frame::SessionsList(SessionsList { sessions, error: None }).line());
             }

@@ -11,6 +11,7 @@ use domain::ids::{RunId, TurnId};
 use domain::session::{Effort, ModelEntry, ModelRef, SessionSummary, Stats};
 use domain::signal::{Level, Signal, WidgetPlace};
 use domain::tool::{ToolOutcome, ToolResult};
+use rolekit::session_name;
 use roles::{Greeting, Line, Reason};
 use serde_json::{Value, json};
 use testkit::bench::{RuntimeBench, summary};
@@ -213,6 +214,23 @@ fn a_session_named_by_its_id_has_no_title() {
     let told = stage.sent();
     let titles: Vec<_> = (0..2).map(|at| told[0]["sessions"][at].get("title").cloned()).collect();
     assert_eq!(titles, [None, Some(json!("mend it"))]);
+}
+
+#[test]
+fn a_session_that_another_process_has_open_runs_there() {
+    let mut stage = ready();
+    stage.say(r#"{"type":"list_sessions"}"#);
+    let there = SessionSummary { elsewhere: true, running: true, ..SessionSummary::new(session(2)) };
+    let ticket = stage.command().0;
+    stage.settle(ticket, Ok(Receipt::Sessions(vec![there, SessionSummary::new(session(3))])));
+    stage.sent();
+    stage.say(r#"{"type":"list_running_sessions"}"#);
+    let told = stage.sent().remove(0);
+    let running = told["sessions"].as_array().unwrap().clone();
+    let last = running.last().unwrap();
+    assert_eq!(running.len(), 2, "its own, and the one elsewhere: {told}");
+    assert_eq!(last["session_id"], session_name::write(&session(2)), "{told}");
+    assert_eq!(last["is_streaming"], true, "{told}");
 }
 
 #[test]

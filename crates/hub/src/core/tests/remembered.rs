@@ -23,7 +23,12 @@ fn greeted(abilities: Abilities) -> Bench {
 
 fn listed(id: u64, name: Option<&str>, dialect: &str) -> SessionSummary {
     let of = Origin { dialect: dialect.into(), session: name.map(Into::into), ..origin() };
-    SessionSummary { origin: Some(Box::new(of)), ..SessionSummary::new(SessionId::from_number(id)) }
+    SessionSummary {
+        origin: Some(Box::new(of)),
+        title: "lanterns".to_owned(),
+        messages: 3,
+        ..SessionSummary::new(SessionId::from_number(id))
+    }
 }
 
 /// Steps with a store that holds `KEPT` under this name, two sessions beside it, and one of another runtime.
@@ -137,6 +142,18 @@ fn what_a_runtime_lists_is_called_as_it_is_kept() {
     let mut expected = [kept_id(), to_be];
     expected.sort();
     assert_eq!(ids, expected, "also what is not kept yet");
+}
+
+#[test]
+fn what_a_runtime_leaves_out_of_its_list_is_told_as_it_is_kept() {
+    let mut bench = greeted(Abilities { sessions: true, ..Abilities::default() });
+    let ticket = command(&mut bench, Some(THEIRS), Target::Current, list());
+    let (asked, _) = asked(&bench).expect("it has a list");
+    let theirs =
+        SessionSummary { title: THEIRS.to_owned(), ..SessionSummary::new(SessionId::of_peer(THEIRS)) };
+    answers(&mut bench, Some(THEIRS), asked, Ok(Receipt::Sessions(vec![theirs])));
+    let Some(Ok(Receipt::Sessions(told))) = settled(&bench, ticket) else { panic!("no list") };
+    assert_eq!((told[0].title.as_str(), told[0].messages), ("lanterns", 3), "{told:?}");
 }
 
 #[test]

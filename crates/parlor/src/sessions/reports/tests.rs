@@ -47,6 +47,7 @@ fn summary(number: u64, title: &str, running: bool) -> SessionSummary {
         last_prompt: None,
         last_run: None,
         running,
+        elsewhere: false,
         outcome: None,
         usage: Usage::default(),
         origin: None,

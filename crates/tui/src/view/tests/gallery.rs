@@ -286,6 +286,7 @@ pub(super) fn sessions(stage: &mut AttachedUi) {
         last_prompt: Some(prompt.into()),
         last_run: None,
         running: row.is_busy(),
+        elsewhere: false,
         outcome: match &row.status {
             Status::Ended(outcome) => Some(Box::new(outcome.clone())),
             _ => None,
