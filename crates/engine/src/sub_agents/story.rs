@@ -136,14 +136,19 @@ pub(crate) fn asked_in_parent(ask: Ask, agent: &str, (id, run): (AskId, RunId)) 
     Some(Ask { id, run: Some(run), title, kind, deadline: ask.deadline })
 }
 
+/// Words of ours without the marks around code: a question with choices tells its words as they are. Code with marks in it keeps them.
+fn unmarked(words: &str) -> String {
+    if words.matches('`').count() == 2 { words.replace('`', "") } else { words.to_owned() }
+}
+
 fn consent_as_choice(consent: &Consent) -> AskKind {
     let choice = |id: &str, label: &str, detail: Option<&str>| Choice {
         id: id.to_owned(),
         label: label.to_owned(),
         detail: detail.map(str::to_owned),
     };
-    let rule = consent.rule.as_deref();
-    let lasting = rule.map(|rule| {
+    let rule = consent.rule.as_deref().map(unmarked);
+    let lasting = rule.as_deref().map(|rule| {
         [
             choice(SESSION, "Allow for this session", Some(rule)),
             choice(ALWAYS, "Always allow in this project", Some(rule)),
@@ -161,7 +166,8 @@ fn consent_as_choice(consent: &Consent) -> AskKind {
     let shown = harmless::marked(&shown);
     let assessment = &consent.assessment;
     let undo = if assessment.reversible { "" } else { ", cannot be undone" };
-    let reasons: String = assessment.reasons.iter().map(|reason| format!("\n- {reason}")).collect();
+    let reasons: String =
+        assessment.reasons.iter().map(|reason| format!("\n· {}", unmarked(reason))).collect();
     let message = format!("{} risk{undo}{reasons}\n\n{shown}", risk(assessment.risk));
     AskKind::Choose { message, choices: choices.collect(), many: false }
 }

@@ -32,7 +32,7 @@ pub(super) fn question_plan(stage: &mut AttachedUi) {
         detail: Some(detail.into()),
     };
     let choices = vec![
-        choice("begin", "Begin", "the mode is ask again"),
+        choice("begin", "Begin", "back to the mode ask"),
         choice("edit", "Edit the plan", "change its text, then you are asked again"),
         choice("keep", "Keep planning", "nothing begins; say what the plan misses"),
     ];
@@ -56,7 +56,7 @@ pub(super) fn sub_agent(stage: &mut AttachedUi) {
         label: label.into(),
         detail: detail.map(str::to_owned),
     };
-    let rule = Some("run commands that start with `git commit`");
+    let rule = Some("run commands that start with git commit");
     let choices = vec![
         choice("once", "Allow once", None),
         choice("session", "Allow for this session", rule),
@@ -64,7 +64,7 @@ pub(super) fn sub_agent(stage: &mut AttachedUi) {
         choice("deny", "Deny", Some("it is told that, and goes on")),
     ];
     let message =
-        "Medium risk\n- `git` works on this project and runs its code\n\n  | git commit -am 'rename total'";
+        "Medium risk\n· git works on this project and runs its code\n\n  | git commit -am 'rename total'";
     let title = "Sub-agent general asks: run `git commit -am 'rename total'`";
     ask(stage, 40, title, AskKind::Choose { message: message.into(), choices, many: false });
     stage.ui.wait(2_000);
