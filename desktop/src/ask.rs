@@ -1,13 +1,25 @@
 //! Questions of the shell itself, as dialogs of the desktop: never about what an agent may do, which is asked in the page.
+//!
+//! Invariant: one stands at a time, so that nobody can bury the person under them.
 
+use crate::outside::warn;
 use gtk::prelude::*;
+use std::cell::Cell;
 use window::address;
+
+thread_local! {
+    /// Dialogs that stand; all are made on the main thread.
+    static STANDING: Cell<u32> = const { Cell::new(0) };
+}
 
 /// The window that a question stands before.
 pub(crate) type Parent<'a> = Option<&'a gtk::ApplicationWindow>;
 
 /// Shows an address and asks whether it is to be opened. Must be called on the main thread.
 pub(crate) fn open(parent: Parent<'_>, shown: &str, open: impl Fn(&str) -> Result<(), String> + 'static) {
+    if one_stands() {
+        return;
+    }
     if let Err(why) = address::openable(shown) {
         return tell(parent, "This link is not opened", &format!("{}: {why}", readable(shown)));
     }
@@ -21,6 +33,9 @@ pub(crate) fn open(parent: Parent<'_>, shown: &str, open: impl Fn(&str) -> Resul
 
 /// Shows where a link from elsewhere leads and asks whether to go there. Must be called on the main thread.
 pub(crate) fn follow(parent: Parent<'_>, link: &str, go: impl Fn(&str) + 'static) {
+    if one_stands() {
+        return;
+    }
     match address::session(link) {
         Err(why) => tell(parent, "A link to Parlor leads nowhere", &why.to_string()),
         Ok(session) => {
@@ -28,6 +43,15 @@ pub(crate) fn follow(parent: Parent<'_>, link: &str, go: impl Fn(&str) + 'static
             ask(parent, "Show this session?", &asked, "Show", move || go(&address::place(&session)));
         }
     }
+}
+
+/// Whether the person is asked already: what comes then is left out, and said where the shell was started.
+fn one_stands() -> bool {
+    let stands = STANDING.get() > 0;
+    if stands {
+        warn("a link was left out: another one is being asked about");
+    }
+    stands
 }
 
 /// Characters of an address that is not opened.
@@ -66,5 +90,7 @@ fn dialog(parent: Parent<'_>, kind: gtk::MessageType, title: &str, words: &str) 
     // Plain text, no markup: it comes from elsewhere.
     dialog.set_secondary_text(Some(words));
     dialog.set_title("Parlor");
+    STANDING.set(STANDING.get() + 1);
+    dialog.connect_destroy(|_| STANDING.set(STANDING.get().saturating_sub(1)));
     dialog
 }

@@ -43,11 +43,15 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(wish: Wish) -> tauri::Result<()> {
+fn run(wish: Wish) -> Result<(), String> {
+    // The toolkit ends with a trace of its own where it finds no screen.
+    gtk::init().map_err(|_| "no screen can be reached; DISPLAY or WAYLAND_DISPLAY names one")?;
     let second = tauri_plugin_single_instance::init(|app, said, _| {
-        // Words that cannot be read were refused where they were said.
+        // Words that cannot be read were refused where they were said. They may come before this start has made its window: what is
+        // drawn comes after that.
         if let Ok(wish) = words::read(said.get(1..).unwrap_or_default()) {
-            shell::of(app).wish(&wish);
+            let here = app.clone();
+            let _ = app.run_on_main_thread(move || shell::of(&here).wish(&wish));
         }
     });
     let app = tauri::Builder::default()
@@ -69,7 +73,8 @@ fn run(wish: Wish) -> tauri::Result<()> {
             shell.start(&wish)?;
             Ok(())
         })
-        .build(tauri::generate_context!())?;
+        .build(tauri::generate_context!())
+        .map_err(|why| why.to_string())?;
     app.run(|app, event| {
         if let RunEvent::Exit = event {
             shell::of(app).leave();

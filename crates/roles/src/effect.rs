@@ -45,6 +45,11 @@ impl Drift {
         Drift { place: place.into(), what: what.into(), raw: kept, length: raw.len() }
     }
 
+    /// Whether the line goes on behind what is kept of it.
+    pub fn is_cut(&self) -> bool {
+        self.raw.len() < self.length
+    }
+
     /// For a log: of what kind it is and how long its line was. Nothing that was said stands there: a line that cannot be read may be
     /// the answer to a question for a secret, and an error about it quotes it.
     pub fn logged(&self) -> String {

@@ -18,21 +18,32 @@ fn a_schedule_is_the_same_each_time() {
 
 #[test]
 fn two_thousand_schedules_break_no_law() {
-    break_no_law(0..SCHEDULES / 2);
+    break_no_law(0..SCHEDULES / 2, Plan::of);
 }
 
 /// The other half, so that two processors have something to do.
 #[test]
 fn two_thousand_schedules_break_no_law_in_their_second_half() {
-    break_no_law(SCHEDULES / 2..SCHEDULES);
+    break_no_law(SCHEDULES / 2..SCHEDULES, Plan::of);
+}
+
+#[test]
+fn two_thousand_schedules_on_a_shared_store_break_no_law() {
+    break_no_law(0..SCHEDULES / 2, |seed| Plan::of(seed).shared());
+}
+
+#[test]
+fn two_thousand_schedules_on_a_shared_store_break_no_law_in_their_second_half() {
+    break_no_law(SCHEDULES / 2..SCHEDULES, |seed| Plan::of(seed).shared());
 }
 
 #[expect(clippy::panic, reason = "a helping function of a test may fall over")]
-fn break_no_law(seeds: Range<u64>) {
+fn break_no_law(seeds: Range<u64>, plan: fn(u64) -> Plan) {
     for seed in seeds {
-        if let Err(found) = run(&Plan::of(seed)) {
+        if let Err(found) = run(&plan(seed)) {
+            let shared = if found.plan.is_shared { "--shared " } else { "" };
             let shortest = shortest(&found.plan).unwrap_or(*found);
-            panic!("{shortest}\nagain: cargo xtask simulate --seed {seed}");
+            panic!("{shortest}\nagain: cargo xtask simulate {shared}--seed {seed}");
         }
     }
 }

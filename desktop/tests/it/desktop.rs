@@ -119,8 +119,15 @@ fn a_link_from_elsewhere_is_asked_about_before_anything_happens() {
     until("it is asked again", || world.windows().len() == 2);
     world.answers(&["Tab", "Return"]);
     until("the session is shown", || at() == json!(format!("#/s/{session}")));
-    // One that leads nowhere is told, and nothing is shown.
+    // Whoever floods the person with links has one of them asked about.
     window.eval("location.hash = '#/'");
+    for _ in 0..3 {
+        world.start(&[&link]);
+    }
+    until("one is asked", || world.windows().len() == 2);
+    world.answers(&["Return"]);
+    assert_eq!((world.windows().len(), at()), (1, json!("#/")));
+    // One that leads nowhere is told, and nothing is shown.
     world.start(&["parlor://session/../../etc"]);
     until("it is told", || world.windows().len() == 2);
     world.answers(&["Return"]);

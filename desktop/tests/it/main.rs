@@ -10,6 +10,7 @@ mod driver;
 mod world;
 
 use serde_json::json;
+use std::process::Stdio;
 use world::{SHELL, World, until};
 
 #[test]
@@ -113,4 +114,51 @@ fn a_second_start_goes_to_the_first_and_quitting_ends_no_session() {
     assert!(world.start(&["--quit"]).success());
     until("the first has ended", || !world.runs(SHELL));
     assert_eq!(world.rooms().len(), 1);
+}
+
+#[test]
+fn of_starts_at_the_same_time_one_stays_and_hears_the_others() {
+    let world = World::new();
+    let all: Vec<_> = (0..4)
+        .map(|_| {
+            world
+                .command(SHELL)
+                .env_remove("TAURI_WEBVIEW_AUTOMATION")
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        })
+        .collect();
+    until("one is seen", || !world.windows().is_empty());
+    until("the others have ended", || world.count(SHELL) == 1);
+    assert_eq!(world.windows().len(), 1);
+    assert!(world.start(&["--quit"]).success());
+    for one in all {
+        let ended = one.wait_with_output().unwrap();
+        assert!(ended.status.success(), "{ended:?}");
+    }
+}
+
+#[test]
+fn without_a_bus_there_is_a_window_all_the_same() {
+    let world = World::new();
+    let mut alone = world.command(SHELL);
+    alone.env_remove("TAURI_WEBVIEW_AUTOMATION").stderr(Stdio::piped());
+    let started = alone.env("DBUS_SESSION_BUS_ADDRESS", "nonsense").spawn().unwrap();
+    until("it is seen", || !world.windows().is_empty());
+    world.kill(&["-TERM"], SHELL);
+    let said = started.wait_with_output().unwrap().stderr;
+    let said = String::from_utf8_lossy(&said);
+    assert!(said.contains("no tray") && !said.contains("panicked"), "{said}");
+}
+
+#[test]
+fn without_a_screen_it_is_told_what_is_missing() {
+    let world = World::new();
+    let mut blind = world.command(SHELL);
+    blind.env_remove("DISPLAY").env_remove("TAURI_WEBVIEW_AUTOMATION");
+    let ended = blind.output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("there is no window") && !said.contains("panicked"), "{said}");
 }

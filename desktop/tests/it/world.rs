@@ -141,7 +141,12 @@ impl World {
     }
 
     pub(crate) fn runs(&self, program: &str) -> bool {
-        !self.processes(program).is_empty()
+        self.count(program) > 0
+    }
+
+    /// How many processes of this world run a program.
+    pub(crate) fn count(&self, program: &str) -> usize {
+        self.processes(program).len()
     }
 
     /// Whether a process of this world has this among its words.

@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// How long the first turn waits for servers that are just starting: a slow one joins in a later step.
+/// How long the first turn waits for servers that are just starting, where the person agreed to them earlier: a slow one joins in a later
+/// step.
 const FIRST_WAIT: Duration = Duration::from_millis(1_500);
 
 /// The codes of notices about servers in runs that nobody watches. Scripts read them.
@@ -28,12 +29,13 @@ impl Turn {
     pub(super) async fn start_servers(&self) -> Option<Arc<Project>> {
         let (servers, work_dir) = (self.servers.clone(), self.site());
         let project = tokio::task::spawn_blocking(move || servers.project(&work_dir)).await.ok()?;
-        let project = self.ask_about_servers(project).await;
+        let (project, is_agreed) = self.ask_about_servers(project).await;
         project.start(!self.is_headless);
         tokio::select! {
             biased;
             () = self.cancel.cancelled() => {}
-            () = self.wait_for(project.starting()) => {}
+            // Who has just agreed to a server wants it in this answer.
+            () = self.wait_for(project.starting(), self.is_headless || is_agreed) => {}
         }
         self.tell_troubles(&project).await;
         Some(project)
@@ -51,11 +53,11 @@ impl Turn {
         }
     }
 
-    async fn wait_for(&self, mut starting: Starting) {
+    async fn wait_for(&self, mut starting: Starting, is_patient: bool) {
         let began = Instant::now();
         let all = async { while starting.next().await.is_some() {} };
-        let first = if self.is_headless { FIRST_WAIT.min(self.servers_within) } else { FIRST_WAIT };
-        if timeout(first, all).await.is_err() && self.is_headless {
+        let first = if is_patient { FIRST_WAIT.min(self.servers_within) } else { FIRST_WAIT };
+        if timeout(first, all).await.is_err() && is_patient {
             self.wait_on(&mut starting, began + self.servers_within).await;
         }
         starting.were_waited_for();
@@ -94,8 +96,8 @@ impl Turn {
 
     /// Servers wait for a word of the person, whether they start and what they may reach: asks, one after the other, and the run waits for
     /// the answers before anything else. Asked later, they would come while the next prompt is typed, and some UIs take that for the
-    /// answer. Gives the project as it stands then.
-    async fn ask_about_servers(&self, mut project: Arc<Project>) -> Arc<Project> {
+    /// answer. Gives the project as it stands then, and whether any was agreed to.
+    async fn ask_about_servers(&self, mut project: Arc<Project>) -> (Arc<Project>, bool) {
         let (open, plain): (Vec<Listed>, Vec<Listed>) =
             project.unasked().into_iter().partition(|listed| project.is_open(listed));
         let new = open.iter().chain(&plain).filter(|listed| !listed.approved);
@@ -110,12 +112,13 @@ impl Turn {
             if let Some(not_yet) = not_yet {
                 self.notice(self.brief.leaf, MISSING, not_yet).await;
             }
-            return project;
+            return (project, false);
         }
-        let mut unheard = false;
+        let (mut unheard, mut is_agreed) = (false, false);
         if !plain.is_empty() {
             match self.ask_about(plain_question(&plain, &Logins::in_data(&self.data))).await {
                 PersonReply::Said(Answer::Confirmed(true)) => {
+                    is_agreed = true;
                     project = self.keep(project, move |project| project.approve(&plain)).await;
                 }
                 PersonReply::Nobody => unheard = true,
@@ -126,6 +129,7 @@ impl Turn {
             match self.ask_about(mcp::question(&listed)).await {
                 PersonReply::Said(Answer::Chosen(chosen)) => {
                     if let Some(said) = mcp::said(&chosen) {
+                        is_agreed = true;
                         project = self.keep(project, move |project| project.let_reach(&listed, &said)).await;
                     }
                 }
@@ -140,7 +144,7 @@ impl Turn {
                 self.port.notify(Level::Info, not_yet).await;
             }
         }
-        project
+        (project, is_agreed)
     }
 
     /// Puts a question of this run; gives what comes of it.

@@ -1,8 +1,9 @@
 //! Servers that are slow to start, mute or dead: who waits for them, and what the person and the model hear of it.
 
-use crate::bench::{Bench, Plan, put};
+use crate::bench::{Bench, Plan, answered, put};
 use crate::mcp::{child, echo, servers, until};
 use crate::stand_in::Meet;
+use domain::ask::Answer;
 use domain::event::{Body, NoteEvent, RunEvent, ToolEvent};
 use domain::port::TurnEnd;
 use domain::session::ServerState;
@@ -86,6 +87,22 @@ async fn a_run_that_nobody_watches_waits_for_a_slow_server_and_says_so() {
     assert_eq!(said, want);
     assert_eq!(remote_tools(&bench), [13], "they are in the first request");
     assert_eq!(bench.notes(), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_was_just_agreed_to_is_waited_for() {
+    let (door, slow) = behind_a_door();
+    let mut bench = bench(json!({}), false, turns(1));
+    bench.put(".mcp.json", &json!({"mcpServers": {"slow": slow}}).to_string());
+    bench.closings = vec![answered(Answer::Confirmed(true))];
+    bench.prompt("go").await;
+    bench
+        .until(|body| matches!(body, Body::Note(NoteEvent::Noticed { code, .. }) if code == "mcp_waiting"))
+        .await;
+    tokio::time::resume();
+    open(&door).await;
+    assert_eq!(bench.finish().await, TurnEnd::Done);
+    assert_eq!(remote_tools(&bench), [13], "they are in the first request");
 }
 
 #[tokio::test(start_paused = true)]

@@ -133,6 +133,16 @@ impl Core {
         };
         self.out.push(CoreEffect::Log(line));
     }
+
+    /// What a foreign runtime said of which nobody knows the session, with the secrets of all that are open here masked. Where it was cut,
+    /// an end that may be the beginning of one is left out.
+    pub(crate) fn without_secrets(&self, said: &str, is_cut: bool) -> String {
+        let known = self.sessions.values().map(|live| &live.secrets).filter(|secrets| !secrets.is_empty());
+        known.fold(said.to_owned(), |said, secrets| match is_cut {
+            true => String::from_utf8_lossy(&secrets.mask_beginning(said.as_bytes()).0).into_owned(),
+            false => secrets.mask(&said).into_owned(),
+        })
+    }
 }
 
 /// The state of a lossless runtime's session with marks.

@@ -631,9 +631,10 @@ impl Shell {
             UiEffect::Errand { id, step } => self.send_errand(id, step),
             UiEffect::Link(LinkEffect::Drift(drift)) => {
                 (self.log)(&format!("runtime: {}", drift.logged()));
-                // It is a program's word, not what a person has typed; who looks for its mistake has to see it.
-                (self.log)(&format!("runtime said: {}", domain::harmless::in_line(&drift.raw)));
-                self.tell_odd(&drift.raw);
+                // A program's words, which may say again what a person has typed; who looks for its mistake has to see the rest.
+                let said = self.core.without_secrets(&drift.raw, drift.is_cut());
+                (self.log)(&format!("runtime said: {}", domain::harmless::in_line(&said)));
+                self.tell_odd(&said);
             }
             UiEffect::Link(LinkEffect::Loss(loss)) => {
                 (self.log)(&format!("runtime: not said: {}: {}", loss.item, loss.what));

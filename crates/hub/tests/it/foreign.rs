@@ -2,8 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fall over; its helping functions too")]
 
+use domain::ask::Answer;
 use domain::command::{Command, PromptOptions, RunCommand, Target};
 use domain::content::Input;
+use domain::event::{AskEvent, Body};
 use domain::port::{News, Ticket};
 use domain::signal::Signal;
 use hub::core::{Engine, Setup, Standing};
@@ -19,6 +21,11 @@ const READY: &str =
 
 /// A hub in front of this test, which plays the runtime at the other end of a pipe that holds so much.
 async fn in_front(pipe: usize) -> (Hub, LocalUi, DuplexStream) {
+    in_front_of(pipe, Arc::new(|_| {})).await
+}
+
+/// The same with this log.
+async fn in_front_of(pipe: usize, log: hub::Log) -> (Hub, LocalUi, DuplexStream) {
     let setup = Setup::new(Engine::Followed, "/w", 1);
     let (ours, mut theirs) = tokio::io::duplex(pipe);
     let (read, write) = tokio::io::split(ours);
@@ -36,7 +43,7 @@ async fn in_front(pipe: usize) -> (Hub, LocalUi, DuplexStream) {
         stranger: None,
     });
     let store = Box::new(store::MemoryStore::default());
-    let hub = Hub::start(setup, store, EngineSeat::Remote(seat), Arc::new(|_| {}));
+    let hub = Hub::start(setup, store, EngineSeat::Remote(seat), log);
     let ui = hub.attach("test", Standing::Controller, Answers::ALL, None).await.unwrap();
     theirs.write_all(format!("{READY}\n").as_bytes()).await.unwrap();
     (hub, ui, theirs)
@@ -187,5 +194,49 @@ async fn who_waits_for_a_runtime_that_is_gone_is_told_at_once() {
     assert!(heard.contains(r#""id":"2","error""#) && heard.contains("the runtime is gone"), "{heard}");
     served.await.unwrap();
     assert!(before.elapsed() < Duration::from_secs(5), "{:?}", before.elapsed());
+    hub.stop().await;
+}
+
+#[tokio::test]
+async fn what_a_runtime_says_unreadably_is_in_the_log_without_the_secret_that_it_was_given() {
+    const SECRET: &str = "hunter2-of-tonight";
+    let (tell, mut told) = tokio::sync::mpsc::unbounded_channel();
+    let log: hub::Log = Arc::new(move |line| drop(tell.send(line.to_owned())));
+    let (hub, mut ui, mut runtime) = in_front_of(64 * 1024, log).await;
+    while !matches!(ui.news.recv().await.unwrap(), News::Attached { abilities, .. } if abilities.name.starts_with("lemon"))
+    {
+    }
+    let (input, options) = (Input::text("log in"), PromptOptions::default());
+    let prompt = Command::Run(RunCommand::Prompt { input, options });
+    ui.port.command(Ticket(1), Target::Current, prompt).await.unwrap();
+    let asks = r#"{"type":"ui_request","id":"q","method":"input","params":{"title":"Password?","opts":{"secret":true}}}"#;
+    runtime
+        .write_all(
+            format!("{{\"type\":\"event\",\"event\":{{\"type\":\"agent_start\"}}}}\n{asks}\n").as_bytes(),
+        )
+        .await
+        .unwrap();
+    let ask = loop {
+        if let News::Happened { event, .. } = ui.news.recv().await.unwrap()
+            && let Body::Ask(AskEvent::Opened(ask)) = &event.body
+        {
+            break ask.id;
+        }
+    };
+    let answer = Command::Answer { ask, answer: Answer::Entered(SECRET.to_owned()) };
+    ui.port.command(Ticket(2), Target::Current, answer).await.unwrap();
+    while !matches!(ui.news.recv().await.unwrap(), News::Settled { ticket: Ticket(2), .. }) {}
+    // Whole, and where what is kept of a line is cut in the middle of it.
+    let cut = "x".repeat(roles::Drift::MAX_RAW - 8);
+    runtime
+        .write_all(format!("junk {SECRET} \u{1b}[31m\n{cut}{SECRET} and more\nno more\n").as_bytes())
+        .await
+        .unwrap();
+    let mut said = String::new();
+    while !said.contains("said: no more") {
+        said += &format!("{}\n", told.recv().await.unwrap());
+    }
+    assert!(said.contains(&format!("said: junk {} \\u{{1b}}[31m", domain::secret::mark(ask))), "{said}");
+    assert!(said.contains(&cut) && !said.contains("hunter"), "{said}");
     hub.stop().await;
 }

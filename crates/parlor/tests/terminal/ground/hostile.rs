@@ -96,6 +96,7 @@ const SHOWN: &[&[&str]] = &[
     &["mcp", "remove", EVIL],
     &["mcp", "approve", EVIL],
     &["mcp", "test", EVIL],
+    &["mcp", "log", EVIL],
     &["mcp", "forget", EVIL],
     &["mcp", "import"],
     &["mcp", "import", EVIL],

@@ -38,6 +38,7 @@ fn greeter() -> Project {
     let project = Project::new();
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/claude-project"), &project.path("work"));
     std::fs::write(project.path("work/model.txt"), SCRIPT.trim_start()).unwrap();
+    std::fs::write(project.path("config/config.toml"), "servers_within_s = 30\n").unwrap();
     project
 }
 
