@@ -122,6 +122,7 @@ mod tests {
             rough: true,
             branch: Some("main".to_owned()),
             runtime: None,
+            tasks: Vec::new(),
         }
     }
 
