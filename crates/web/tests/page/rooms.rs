@@ -233,5 +233,6 @@ pub(crate) fn row(number: u64, title: &str) -> Row {
         rough: false,
         branch: None,
         runtime: None,
+        tasks: Vec::new(),
     }
 }
