@@ -43,7 +43,7 @@ const asked =
 const CHOICES = [
   { id: "once", label: "Allow once" },
   { id: "session", label: "Allow for this session", detail: "run commands that start with `git commit`" },
-  { id: "deny", label: "Deny", detail: "it is told that, and goes on" },
+  { id: "deny", label: "Deny", detail: "the sub-agent is told no, and goes on" },
 ];
 const subAgent = asked("Sub-agent general asks: run `git commit`", {
   choose: { message: "Medium risk\n- works on this project\n\n  | git commit", choices: CHOICES, many: false },

@@ -136,6 +136,8 @@ pub struct Row {
     pub branch: Option<String>,
     /// The wire of the runtime, where that is another program.
     pub runtime: Option<String>,
+    /// The sub-agents that work in it.
+    pub tasks: Vec<String>,
 }
 
 impl Row {
@@ -299,6 +301,7 @@ impl Fleet {
             rough: member.usage.rough,
             branch: self.branches.get(&member.cwd).cloned(),
             runtime: member.runtime.clone(),
+            tasks: member.tasks.clone(),
         }
     }
 }
@@ -326,6 +329,7 @@ fn kept(summary: &SessionSummary) -> Row {
         rough: summary.usage.rough,
         branch: None,
         runtime: summary.origin.as_ref().map(|origin| origin.dialect.clone()),
+        tasks: Vec::new(),
     }
 }
 
@@ -348,6 +352,7 @@ fn trouble(pid: u32, process: &Process) -> Option<Row> {
         rough: false,
         branch: None,
         runtime: None,
+        tasks: Vec::new(),
     })
 }
 

@@ -349,10 +349,14 @@ impl Grammar {
         law(4, run.is_none() || run == self.run, || format!("{ask} opened outside its run"))?;
         let about = shown(kind);
         if let Some((tool, digest)) = &about {
-            let Some(Tool::Proposed { asked, answered, allowed: None }) = self.tools.get_mut(tool) else {
-                return Err((5, format!("{ask} asks about {tool}, which is not up for decision")));
-            };
-            (*asked, *answered) = (Some(digest.clone()), false);
+            match self.tools.get_mut(tool) {
+                Some(Tool::Proposed { asked, answered, allowed: None }) => {
+                    (*asked, *answered) = (Some(digest.clone()), false);
+                }
+                // It asks about more than itself: its own decision stands.
+                Some(Tool::Running) => {}
+                _ => return Err((5, format!("{ask} asks about {tool}, which is not up for decision"))),
+            }
         }
         self.asks.insert(ask, OpenAsk { run, about });
         rises(&mut self.last.ask, ask)

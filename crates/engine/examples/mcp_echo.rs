@@ -49,6 +49,10 @@ struct Client {
 }
 
 impl Client {
+    fn has_changed(&self) -> bool {
+        self.changed.load(std::sync::atomic::Ordering::Relaxed)
+    }
+
     fn say(&self, message: &Value) {
         println!("{message}");
         std::io::stdout().flush().unwrap();
@@ -68,7 +72,7 @@ impl Client {
     }
 }
 
-fn tools() -> Value {
+fn tools(changed: bool) -> Value {
     let reads = || json!({"readOnlyHint": true});
     let tool = |name: &str, annotations: Option<Value>| {
         let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}});
@@ -86,6 +90,9 @@ fn tools() -> Value {
     }
     if offers().is_some() {
         tools.extend(["link", "structured", "visit", "change"].map(|name| tool(name, Some(reads()))));
+    }
+    if changed {
+        tools.push(tool("came_later", Some(reads())));
     }
     tools.push(tool("put", None));
     tools.push(tool("wipe", Some(json!({"destructiveHint": true}))));
@@ -303,7 +310,7 @@ fn call_for(client: &Client, request: &Value) -> Option<Value> {
 }
 
 /// The answer to a request, but for calls of tools.
-fn plain_answer(request: &Value) -> Option<Value> {
+fn plain_answer(request: &Value, changed: bool) -> Option<Value> {
     match request["method"].as_str()? {
         "initialize" => Some(json!({
             "protocolVersion": request["params"]["protocolVersion"],
@@ -317,7 +324,7 @@ fn plain_answer(request: &Value) -> Option<Value> {
             "serverInfo": {"name": "mcp_echo", "version": "1"},
             "instructions": std::env::var("MCP_ECHO_SAYS").unwrap_or_default(),
         })),
-        "tools/list" => Some(tools()),
+        "tools/list" => Some(tools(changed)),
         "ping" => Some(json!({})),
         _ => None,
     }
@@ -345,7 +352,7 @@ fn pipes() {
             (Some("tools/call"), false) => {
                 let client = client.clone();
                 std::thread::spawn(move || {
-                    let is_known = tools()["tools"]
+                    let is_known = tools(client.has_changed())["tools"]
                         .as_array()
                         .unwrap()
                         .iter()
@@ -357,8 +364,8 @@ fn pipes() {
                     }
                 });
             }
-            (Some(_), false) => match plain_answer(&message)
-                .or_else(|| beside(&message, client.changed.load(std::sync::atomic::Ordering::Relaxed)))
+            (Some(_), false) => match plain_answer(&message, client.has_changed())
+                .or_else(|| beside(&message, client.has_changed()))
             {
                 Some(result) => client.say(&answer(&id, &result)),
                 None => client.say(&refusal(&id, &message)),
@@ -410,7 +417,7 @@ fn served(stream: &TcpStream) -> Option<()> {
         ("202 Accepted", String::new(), String::new())
     } else {
         let (id, params) = (&request["id"], &request["params"]);
-        let result = plain_answer(&request).or_else(|| {
+        let result = plain_answer(&request, false).or_else(|| {
             call(params["name"].as_str()?, params["arguments"]["text"].as_str().unwrap_or_default())
         });
         let message = result.map_or_else(|| refusal(id, &request), |result| answer(id, &result));

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub(crate) use story::{Story, answer_of, asked_in_parent, closed_in_parent};
+pub(crate) use story::{Story, asked_in_parent, named_by_task, shortened};
 pub(crate) use tool::{NAME, Task, TaskTool};
 pub(crate) use transcript::{Transcript, write as write_transcript};
 

@@ -21,6 +21,7 @@ fn member(number: u64, doing: Doing) -> Member {
         project: String::new(),
         runtime: None,
         doing,
+        tasks: Vec::new(),
         since: Millis(number),
         usage: Usage { cost_micros: number * 1_000, ..Usage::default() },
     }

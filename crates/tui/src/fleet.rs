@@ -289,6 +289,7 @@ mod tests {
             rough: false,
             branch: None,
             runtime: None,
+            tasks: Vec::new(),
         }
     }
 

@@ -468,7 +468,11 @@ function advance(tool: ToolRun, progress: Progress): void {
 }
 
 function openAsk(state: State, ask: Ask): void {
-  if ("consent" in ask.kind) changeTool(state, ask.kind.consent.tool, (tool) => (tool.phase = { awaiting: ask.id }));
+  if ("consent" in ask.kind)
+    changeTool(state, ask.kind.consent.tool, (tool) => {
+      // One that runs asks about more than itself, and goes on running.
+      if (tool.phase !== "running") tool.phase = { awaiting: ask.id };
+    });
   state.asks = [...state.asks, ask];
   saw(state, ask.id);
 }

@@ -280,6 +280,7 @@ export type Member = {
   runtime?: string;
   session: string;
   since: number;
+  tasks?: string[];
   title: string;
   usage: Usage;
 };

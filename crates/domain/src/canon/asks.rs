@@ -27,8 +27,10 @@ impl Canon {
             FactAsk::Consent { tool, name, args, preview, assessment, rule, takes_reason } => {
                 let about = tool.unwrap_or_else(|| key.clone());
                 let tool = self.propose(draft, &about, Some(name.clone()), Some(args.clone()));
-                let decided = draft.tool(tool).allowed.is_some();
-                if decided || !draft.asks_about(tool).is_empty() {
+                let stand = draft.tool(tool);
+                // One that runs may ask about more than itself.
+                let is_over = stand.allowed.is_some() && !stand.running;
+                if is_over || !draft.asks_about(tool).is_empty() {
                     return;
                 }
                 let digest = ActionDigest(format!("{name}\n{args}"));

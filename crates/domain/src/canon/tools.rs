@@ -57,11 +57,11 @@ impl Canon {
         args: Option<Json>,
     ) {
         let tool = self.propose(draft, key, name, args);
-        self.withdraw_about(draft, tool);
         let stand = draft.tool(tool);
         if stand.running {
             return;
         }
+        self.withdraw_about(draft, tool);
         match stand.allowed {
             // A foreign runtime that runs what was denied cannot be stopped from here; the record must not claim a yes.
             Some(false) => return,

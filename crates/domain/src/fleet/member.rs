@@ -3,14 +3,24 @@
 use crate::ask::{Ask, MAX_SHOWN};
 use crate::content::Usage;
 use crate::event::Outcome;
+use crate::harmless;
 use crate::ids::{Millis, SessionId};
 use crate::state::State;
+use crate::tool::ToolPhase;
 use crate::weight::ask_weight;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Longest question that is told in a line, in characters.
 const QUESTION_CHARS: usize = 200;
+/// The tool by which our agent gives a task to a sub-agent, and the one that is meant where none is named.
+const TASK: &str = "task";
+const USUAL: &str = "general";
+/// Most sub-agents that are told of a session: as many as work at the same time.
+const MAX_TASKS: usize = 8;
+/// Longest line that is told of one, in characters.
+const TASK_CHARS: usize = 60;
 
 /// A session that is open in a process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +38,9 @@ pub struct Member {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runtime: Option<String>,
     pub doing: Doing,
+    /// The sub-agents that work in it, each by its name and what it is to do; the first few.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tasks: Vec<String>,
     /// When it began to do that; for a question: when the first open one was asked.
     pub since: Millis,
     /// Tokens and money so far.
@@ -78,9 +91,30 @@ impl Member {
             project: state.settings.project.clone(),
             runtime: state.settings.origin.as_ref().map(|origin| origin.dialect.clone()),
             doing,
+            tasks: tasks(state),
             since,
             usage: state.usage,
         }
+    }
+}
+
+/// The sub-agents at work: each is a tool run.
+fn tasks(state: &State) -> Vec<String> {
+    let open = state.open_tools().into_iter().filter_map(|tool| state.tool(tool));
+    let at_work = open.filter(|tool| tool.name == TASK && tool.phase == ToolPhase::Running);
+    at_work.take(MAX_TASKS).map(|tool| task(tool.args.as_str())).collect()
+}
+
+fn task(args: &str) -> String {
+    let args: Value = serde_json::from_str(args).unwrap_or_default();
+    let said = |names: &[&str]| names.iter().find_map(|name| args[*name].as_str()).unwrap_or_default();
+    let who = said(&["agent", "subagent_type", "subagent", "agent_type"]);
+    let what = said(&["title", "description", "prompt", "task", "message", "instructions"]);
+    let who = if who.is_empty() { USUAL } else { who };
+    let line = harmless::in_line(&format!("{who}: {what}"));
+    match line.char_indices().nth(TASK_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
     }
 }
 

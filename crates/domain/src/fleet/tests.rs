@@ -16,6 +16,7 @@ fn member(number: u8, doing: Doing, since: u64) -> Member {
         project: "/w".to_owned(),
         runtime: None,
         doing,
+        tasks: Vec::new(),
         since: Millis(since),
         usage: Usage::default(),
     }
@@ -305,4 +306,17 @@ proptest! {
 fn people_read_that_it_is_closed_and_scripts_that_it_is_kept() {
     assert_eq!((Status::Kept.shown(), Status::Kept.word()), ("closed", "kept"));
     assert_eq!((Status::Running.shown(), Status::Running.word()), ("running", "running"));
+}
+
+#[test]
+fn a_row_that_runs_names_its_sub_agents_at_work_and_one_that_waits_its_question() {
+    let tasks = |count: usize| (0..count).map(|at| format!("general: part {at}")).collect::<Vec<_>>();
+    let about = |doing: Doing, count| {
+        let member = Member { tasks: tasks(count), ..member(1, doing, 1) };
+        fleet([aboard(1, vec![member])]).rows().remove(0).about()
+    };
+    assert_eq!(about(Doing::Running, 0), None);
+    assert_eq!(about(Doing::Running, 1).unwrap(), "sub-agent general: part 0");
+    assert_eq!(about(Doing::Running, 2).unwrap(), "2 sub-agents: general: part 0; general: part 1");
+    assert_eq!(about(asks(), 2).unwrap(), "Run `make`?");
 }

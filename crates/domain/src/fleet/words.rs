@@ -44,6 +44,11 @@ impl Row {
         Some(match &self.status {
             Status::Waiting { asks, question, .. } if *asks > 1 => format!("{question} (1 of {asks})"),
             Status::Waiting { question, .. } => question.clone(),
+            Status::Running => match self.tasks.as_slice() {
+                [] => return None,
+                [one] => format!("sub-agent {one}"),
+                several => format!("{} sub-agents: {}", several.len(), several.join("; ")),
+            },
             Status::Ended(Outcome::Failed(failure)) => failure.message.clone(),
             Status::Silent => format!("process {pid} does not answer"),
             Status::OtherVersion(version) => {
@@ -52,7 +57,7 @@ impl Row {
             // Several of them, as one line.
             Status::Dead if self.pid.is_none() => "what they left was removed".to_owned(),
             Status::Dead => format!("process {pid} died; what it left was removed"),
-            Status::Running | Status::Fresh | Status::Ended(_) | Status::Kept => return None,
+            Status::Fresh | Status::Ended(_) | Status::Kept => return None,
         })
     }
 }

@@ -191,6 +191,11 @@ fn proposing() -> Vec<Body> {
     [speaking(), vec![proposed(5, 4)]].concat()
 }
 
+/// It runs, and asks about more than itself.
+fn asks_while_it_runs() -> Vec<Body> {
+    [proposing(), vec![allowed(5), started(5), consent(6, 1, 5)]].concat()
+}
+
 /// The law, what the checker says, what is lawful before, and what breaks it.
 type Broken = (u8, &'static str, Vec<Body>, Body);
 
@@ -281,6 +286,16 @@ fn broken() -> Vec<Broken> {
         (5, "started without a recorded yes", with(proposing(), &[allowed(5), started(5)]), started(5)),
         (5, "which is not up for decision", vec![run(1)], consent(6, 1, 5)),
         (5, "which is not up for decision", with(proposing(), &[allowed(5)]), consent(6, 1, 5)),
+        (
+            5,
+            "which is not up for decision",
+            with(proposing(), &[allowed(5), started(5), ended(5)]),
+            consent(6, 1, 5),
+        ),
+        // One that runs may ask about more than itself, and stays decided.
+        (5, "was decided but is not proposed", with(asks_while_it_runs(), &[yes(6)]), agreed(5, "d")),
+        (4, "closed but is not open", with(asks_while_it_runs(), &[yes(6)]), yes(6)),
+        (5, "was answered with yes to another action", asks_while_it_runs(), yes_to(6, "e")),
         (6, "does not wait", vec![queued(7), left(7)], edited(7)),
         (6, "does not wait", vec![queued(7), left(7)], left(7)),
         (6, "was taken while a steer waits", vec![waits(7, QueueKind::FollowUp), queued(8)], left(7)),

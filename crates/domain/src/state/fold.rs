@@ -142,7 +142,12 @@ impl State {
         match event {
             AskEvent::Opened(ask) => {
                 if let crate::ask::AskKind::Consent(consent) = &ask.kind {
-                    self.change_tool(consent.tool, |tool| tool.phase = ToolPhase::Awaiting(ask.id))?;
+                    self.change_tool(consent.tool, |tool| {
+                        // One that runs asks about more than itself, and goes on running.
+                        if tool.phase != ToolPhase::Running {
+                            tool.phase = ToolPhase::Awaiting(ask.id);
+                        }
+                    })?;
                 }
                 self.asks.push(ask.clone());
                 self.asked.push(at);

@@ -1,9 +1,9 @@
 //! What is told in a session of what a sub-agent in it does: its calls as lines of the one tool run, its questions under its name, its last
 //! words as the result. Pure.
 //!
-//! A consent is for one tool run of the record, and a sub-agent's calls are none: so it is asked as a choice, with all that a consent shows.
+//! A sub-agent's calls are no tool runs of the record: a consent for one is about the tool run that the sub-agent is, while that runs.
 
-use domain::ask::{Answer, Ask, AskKind, Choice, Closing, Consent, Preview, Risk, Scope};
+use domain::ask::{Ask, AskKind, Consent};
 use domain::content::Usage;
 use domain::harmless;
 use domain::ids::{AskId, RunId, StepId, ToolRunId};
@@ -11,19 +11,21 @@ use domain::tool::{Progress, ToolOutcome};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Characters of a call in a line.
-const MAX_CALL: usize = 160;
+/// Characters of a call in the record: as many as of a command that a person is asked about on a screen of their own; past it the line says
+/// how many there were.
+const MAX_CALL: usize = 4_000;
+/// Characters of a call that runs now, which stand in one row.
+const MAX_NOW: usize = 160;
+/// Characters of its task by which it is told from another one of its name.
+const MAX_TASK: usize = 40;
 /// Most lines that are told of one sub-agent; what it does after that is in its last words alone.
 const MAX_LINES: usize = 1_000;
+/// Most bytes of those lines.
+const MAX_TOLD: usize = 160_000;
 /// Bytes of its words that are held.
 const MAX_WORDS: usize = 256 * 1024;
 /// Arguments that say best what a call is about.
 const TELLING: &[&str] = &["command", "path", "pattern", "url", "name", "id"];
-/// What may be chosen where a consent is asked for.
-const ONCE: &str = "once";
-const SESSION: &str = "session";
-const ALWAYS: &str = "always";
-const DENY: &str = "deny";
 
 /// What one sub-agent has done so far.
 #[derive(Debug, Default)]
@@ -31,6 +33,7 @@ pub(crate) struct Story {
     calls: BTreeMap<ToolRunId, String>,
     words: String,
     lines: usize,
+    told: usize,
     done: u64,
     requests: u64,
     cost_micros: u64,
@@ -43,12 +46,18 @@ impl Story {
         let args: Value = serde_json::from_str(args).unwrap_or_default();
         let about = TELLING.iter().find_map(|key| args[*key].as_str());
         let line = format!("{name} {}", about.unwrap_or_default());
-        self.calls.insert(tool, harmless::in_line(line.trim()).chars().take(MAX_CALL).collect());
+        let line = harmless::in_line(line.trim());
+        let said = line.chars().count();
+        let line = match said > MAX_CALL {
+            true => format!("{} ({said} characters)", cut(&line, MAX_CALL)),
+            false => line,
+        };
+        self.calls.insert(tool, line);
     }
 
     /// A call is about to run.
     pub(crate) fn starts(&self, tool: ToolRunId) -> Progress {
-        let message = self.calls.get(&tool).cloned().unwrap_or_default();
+        let message = self.calls.get(&tool).map(|call| shortened(call)).unwrap_or_default();
         Progress::Status { percent: None, message }
     }
 
@@ -67,9 +76,13 @@ impl Story {
 
     /// A line of its output, while there is room.
     pub(crate) fn line(&mut self, text: &str) -> Option<Progress> {
-        self.lines += 1;
-        let end = if self.lines == MAX_LINES { "\n… more is not shown" } else { "" };
-        (self.lines <= MAX_LINES).then(|| Progress::Output(format!("{text}{end}\n")))
+        if self.lines >= MAX_LINES || self.told >= MAX_TOLD {
+            return None;
+        }
+        (self.lines, self.told) = (self.lines + 1, self.told + text.len());
+        let is_last = self.lines == MAX_LINES || self.told >= MAX_TOLD;
+        let end = if is_last { "\n… more is not shown" } else { "" };
+        Some(Progress::Output(format!("{text}{end}\n")))
     }
 
     /// It begins to say something.
@@ -125,82 +138,37 @@ fn counted(number: u64, what: &str) -> String {
 }
 
 /// A sub-agent's question as it is asked in its parent, with who asks; `None` for one that is not asked there: what is typed as a secret
-/// would stand under another question's name.
-pub(crate) fn asked_in_parent(ask: Ask, agent: &str, (id, run): (AskId, RunId)) -> Option<Ask> {
+/// would stand under another question's name. A consent is about the parent's tool run, which goes on running whatever is said to it.
+pub(crate) fn asked_in_parent(
+    ask: Ask,
+    who: &str,
+    tool: ToolRunId,
+    (id, run): (AskId, RunId),
+) -> Option<Ask> {
     let kind = match ask.kind {
-        AskKind::Consent(consent) => consent_as_choice(&consent),
+        AskKind::Consent(consent) => AskKind::Consent(Box::new(Consent { tool, ..*consent })),
         AskKind::Text { secret: true, .. } => return None,
         kind => kind,
     };
-    let title = format!("Sub-agent {agent} asks: {}", ask.title);
+    let title = format!("Sub-agent {who} asks: {}", ask.title);
     Some(Ask { id, run: Some(run), title, kind, deadline: ask.deadline })
 }
 
-fn consent_as_choice(consent: &Consent) -> AskKind {
-    let choice = |id: &str, label: &str, detail: Option<&str>| Choice {
-        id: id.to_owned(),
-        label: label.to_owned(),
-        detail: detail.map(str::to_owned),
-    };
-    let rule = consent.rule.as_deref();
-    let lasting = rule.map(|rule| {
-        [
-            choice(SESSION, "Allow for this session", Some(rule)),
-            choice(ALWAYS, "Always allow in this project", Some(rule)),
-        ]
-    });
-    let choices = std::iter::once(choice(ONCE, "Allow once", None))
-        .chain(lasting.into_iter().flatten())
-        .chain([choice(DENY, "Deny", Some("it is told that, and goes on"))]);
-    let shown = match &consent.preview {
-        Some(Preview::Text(text)) => text.clone(),
-        Some(Preview::Command { line, .. }) => line.clone(),
-        Some(Preview::Diff { path, text }) => format!("{path}\n{text}"),
-        None => consent.args.as_str().to_owned(),
-    };
-    let shown = harmless::marked(&shown);
-    let assessment = &consent.assessment;
-    let undo = if assessment.reversible { "" } else { ", cannot be undone" };
-    let reasons: String = assessment.reasons.iter().map(|reason| format!("\n- {reason}")).collect();
-    let message = format!("{} risk{undo}{reasons}\n\n{shown}", risk(assessment.risk));
-    AskKind::Choose { message, choices: choices.collect(), many: false }
+/// Who asks, so that two of one name can be told apart: the name with the first words of the task.
+pub(crate) fn named_by_task(agent: &str, title: &str) -> String {
+    let plain = title.replace(['“', '”', '"'], "'");
+    format!("{agent} “{}”", cut(&plain, MAX_TASK))
 }
 
-fn risk(risk: Risk) -> &'static str {
-    match risk {
-        Risk::Low => "Low",
-        Risk::Medium => "Medium",
-        Risk::High => "High",
-        Risk::Critical => "Critical",
-    }
+/// A call or a command in one row.
+pub(crate) fn shortened(text: &str) -> String {
+    cut(text, MAX_NOW)
 }
 
-/// What the answer in the parent means for the sub-agent's question.
-pub(crate) fn answer_of(kind: &AskKind, closing: Closing) -> Closing {
-    let (AskKind::Consent(consent), Closing::Answered { answer, by }) = (kind, &closing) else {
-        return closing;
-    };
-    let allow = |scope| Answer::Allow { scope, digest: Some(consent.digest.clone()) };
-    let chosen = match answer {
-        Answer::Chosen(chosen) => chosen.first().map(String::as_str),
-        _ => None,
-    };
-    let answer = match chosen {
-        Some(ONCE) => allow(Scope::Once),
-        Some(SESSION) => allow(Scope::Session),
-        Some(ALWAYS) => allow(Scope::Always),
-        Some(_) => Answer::Deny { reason: Some("the person denied it".to_owned()) },
-        None => Answer::Deny { reason: None },
-    };
-    Closing::Answered { answer, by: by.clone() }
-}
-
-/// The sub-agent's own closing of its question, by a rule or another mode, as it is told in the parent.
-pub(crate) fn closed_in_parent(closing: Closing) -> Closing {
-    match closing {
-        Closing::Answered { answer: Answer::Allow { .. }, by } => {
-            Closing::Answered { answer: Answer::Chosen(vec![ONCE.to_owned()]), by }
-        }
-        closing => closing,
+/// The first characters, with a mark where more follow.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+        None => text.to_owned(),
     }
 }

@@ -210,12 +210,15 @@ impl Turn {
                 let told = self.hooks_after(&plan);
                 let alone = self.changes_alone(scope.as_ref()).await;
                 let watched = self.watch(scope).await;
+                let is_task = plan.tool == crate::sub_agents::NAME;
                 let outcome = self.execute(call.id, tool.as_ref(), plan, start).await;
                 self.watched(watched).await;
                 drop(alone);
                 let mut outcome = self.secrets.mask(outcome);
                 self.hooks_add(call, told, &mut outcome).await;
-                (self.end(call, outcome).await, false)
+                // The person said no to a sub-agent's call: that is one to what it was for.
+                let stop = is_task && outcome.outcome == ToolOutcome::Denied;
+                (self.end(call, outcome).await, stop)
             }
             ConsentOutcome::Not(mut outcome) => {
                 self.denials.count(call, &mut outcome);

@@ -69,7 +69,7 @@ impl Turn {
             cancel: cancel.clone(),
         });
         let OtherRun { mut news, words, mut end } = run;
-        let mut sub = SubRun::of(id, agent);
+        let mut sub = SubRun::of(id, agent, &task);
         self.begin_transcript(&mut sub, &task.prompt).await;
         let mut answers: JoinSet<(AskId, Closing)> = JoinSet::new();
         let stopped = async {

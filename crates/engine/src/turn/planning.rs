@@ -112,11 +112,11 @@ fn question(plan: &str, changed: bool, before: Policy) -> (String, AskKind) {
             "Comment on lines",
             "write below the lines that you mean; another plan comes".to_owned(),
         ),
-        choice(KEEP, "Keep planning", "nothing begins; say what the plan misses".to_owned()),
+        choice(KEEP, "Keep planning", "say what is missing; nothing begins yet".to_owned()),
     ];
     let message = match changed {
         true => format!("As you changed it:\n\n{plan}"),
-        false => "It is what the answer ends with. Nothing was changed so far.".to_owned(),
+        false => "It is what the answer ends with. Nothing has been changed so far.".to_owned(),
     };
     (TITLE.to_owned(), AskKind::Choose { message, choices, many: false })
 }

@@ -1,7 +1,7 @@
 //! A sub-agent at work: a turn with a conversation of its own inside one tool run of its parent's.
 //!
-//! It is no session of its own: what it does is told as that tool run's output, its questions are asked in the parent under its name, what
-//! it costs is the parent's step's, what it changes is the parent's turn's, and it ends with it. Invariants: it gives no task to another
+//! It is no session of its own: what it does is told as that tool run's output, its questions are asked in the parent under its name and
+//! task, what it costs is the parent's step's, what it changes is the parent's turn's, and it ends with it. Invariants: it gives no task to another
 //! one; it has no tool and no right that its parent has not; nothing of it starts whose start is not written down, and nothing after a
 //! cancel, which the hub says.
 
@@ -14,24 +14,26 @@ use crate::offered::{OpenCalls, Performed, bounded};
 use crate::port::{Port, REPORTS, Reported};
 use crate::seat::OpenAsks;
 use crate::sub_agents::{
-    Story, SubAgent, Task, Transcript, answer_of, asked_in_parent, closed_in_parent, write_transcript,
+    Story, SubAgent, Task, Transcript, asked_in_parent, named_by_task, shortened, write_transcript,
 };
-use domain::ask::{Ask, AskKind, Closing};
+use domain::ask::{Answer, Ask, Closing};
 use domain::command::PromptOptions;
 use domain::content::{Input, Json, Role, TextKind, Usage};
 use domain::event::{AskEvent, Body, Cause, Failure, Finish, MessageEvent, NoteEvent, RunEvent, ToolEvent};
+use domain::harmless;
 use domain::ids::{AskId, Ids, MessageId, Millis, RunId, StepId, ToolRunId, TurnId};
 use domain::path_text;
 use domain::port::{Kept, Report, TurnBrief, TurnEnd};
 use domain::session::ModelRef;
 use domain::signal::{Level, Signal, UiContext};
 use domain::state::State;
-use domain::tool::{Progress, ToolResult};
+use domain::tool::{Progress, ToolOutcome, ToolResult};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::{MutexGuard, mpsc};
 use tokio::task::JoinSet;
+use tools::bash::{JobReport, JobState};
 use tools::checkpoint::CallScope;
 use tools::{BoxFuture, CallArgs, Outcome, Plan, Toolbox};
 
@@ -45,6 +47,8 @@ const STOP_GRACE: Duration = Duration::from_millis(250);
 const TODO: &str = "todo";
 /// Before the place of what it said and read.
 const ALL_OF_IT: &str = "all that it says and reads: ";
+/// What the parent's model reads where the person ended it.
+const REFUSED: &str = "The person denied a call of it, and so ended it.";
 const BROKE: &str = "The sub-agent broke down; do it yourself, or give the task in smaller pieces.";
 
 /// What the step under way cost, with what sub-agents in it cost.
@@ -75,8 +79,8 @@ impl StepBill {
 /// A sub-agent's questions that stand in its parent.
 #[derive(Default)]
 struct Standing {
-    /// By its own ids: the id that they have here, and what they are.
-    open: BTreeMap<AskId, (AskId, AskKind)>,
+    /// By its own ids: the id that they have here, and whether a no without a reason ends it.
+    open: BTreeMap<AskId, (AskId, bool)>,
     ends: JoinSet<(AskId, Closing)>,
 }
 
@@ -84,11 +88,17 @@ struct Standing {
 pub(super) struct SubRun<'a> {
     pub(super) id: ToolRunId,
     agent: &'a SubAgent,
+    /// Who it is in its questions.
+    who: String,
     /// Its questions, by its own ids.
     pub(super) asked: OpenAsks,
     standing: Standing,
     pub(super) story: Story,
     transcript: Option<Transcript>,
+    /// The commands in the background that it began.
+    jobs: BTreeSet<u64>,
+    /// The person said no to a call of it, and no more than that.
+    refused: bool,
 }
 
 impl Turn {
@@ -163,7 +173,7 @@ impl Turn {
         };
         let model = self.model_of(agent).await;
         let (reports, mut told) = mpsc::channel(REPORTS);
-        let mut sub = SubRun::of(id, agent);
+        let mut sub = SubRun::of(id, agent, &task);
         let child = self.child(agent, &task, model, (reports, sub.asked.clone()), apart.as_ref());
         self.begin_transcript(&mut sub, &task.prompt).await;
         // On a task of its own, so that a defect ends the sub-agent and not the turn.
@@ -193,7 +203,7 @@ impl Turn {
                 apart.place.jobs().end().await;
                 self.come_back(apart.tree).await
             }
-            None => None,
+            None => self.left_running(&sub),
         };
         self.outcome_of(&mut sub, end, plan, left).await
     }
@@ -241,6 +251,15 @@ impl Turn {
             self.tell(sub.id, line).await;
         }
         let words = sub.story.last_words();
+        // Another program goes on after a no, as it likes.
+        if sub.refused && sub.agent.other.is_none() && matches!(end, Some(TurnEnd::Done)) {
+            let text = match words.is_empty() {
+                true => REFUSED.to_owned(),
+                false => format!("{REFUSED}\nIt said last:\n{words}"),
+            };
+            let text = left.map_or_else(|| text.clone(), |left| format!("{text}\n\n[{left}]"));
+            return Outcome { outcome: ToolOutcome::Denied, result: ToolResult::text(text) };
+        }
         let (failed, text) = match end {
             Some(TurnEnd::Cancelled) => return Outcome::cancelled(),
             Some(TurnEnd::Done) if words.is_empty() => (true, "It ended without a word.".to_owned()),
@@ -256,6 +275,16 @@ impl Turn {
         let json = Some(Json::verbatim(sub.story.figures(&sub.agent.name).to_string()));
         let result = ToolResult { json, ..ToolResult::text(text) };
         bounded(Performed { failed, result }, plan.place.outputs(), &plan.digest.0)
+    }
+
+    /// What goes on in the background that it began: the session's from here on, which the parent's model is told.
+    fn left_running(&self, sub: &SubRun<'_>) -> Option<String> {
+        let jobs = self.place.jobs().list();
+        let goes_on = |job: &&JobReport| job.state == JobState::Running && sub.jobs.contains(&job.id);
+        let told = |job: &JobReport| format!("job-{}: {}", job.id, shortened(&harmless::in_line(&job.line)));
+        let left: Vec<String> = jobs.iter().filter(goes_on).map(told).collect();
+        (!left.is_empty())
+            .then(|| format!("left running in the background, see bash_jobs: {}", left.join("; ")))
     }
 
     /// The model of a sub-agent: its own, where it names one that is there, else that of its parent.
@@ -436,14 +465,14 @@ impl Turn {
                 let progress = sub.story.starts(tool);
                 return self.start_of_sub(id, progress).await;
             }
-            Body::Tool(ToolEvent::Ended { tool, outcome, .. }) => {
+            Body::Tool(ToolEvent::Ended { tool, outcome, result }) => {
+                sub.jobs.extend(job_of(&result));
                 let line = sub.story.ended(tool, &outcome);
                 self.tell(id, line).await;
             }
             Body::Ask(AskEvent::Opened(ask)) => return self.put_in_parent(ask, sub).await,
             Body::Ask(AskEvent::Closed { ask, closing }) => {
                 let Some((ask, _)) = sub.standing.open.get(&ask) else { return Kept::Late };
-                let closing = closed_in_parent(closing);
                 return self.port.emit_written(Body::Ask(AskEvent::Closed { ask: *ask, closing })).await;
             }
             Body::Note(NoteEvent::Noticed { level: Level::Warning | Level::Error, text, .. }) => {
@@ -469,16 +498,16 @@ impl Turn {
 
     /// Asks in the parent what a sub-agent asks.
     async fn put_in_parent(&self, ask: Ask, sub: &mut SubRun<'_>) -> Kept {
-        let (theirs, kind) = (ask.id, ask.kind.clone());
+        let (theirs, is_consent) = (ask.id, ask.about().is_some());
         let here = (AskId::mint(&self.brief.ids), self.brief.run);
-        let Some(ask) = asked_in_parent(ask, &sub.agent.name, here) else {
+        let Some(ask) = asked_in_parent(ask, &sub.who, sub.id, here) else {
             sub.asked.close(theirs, Closing::Unattended);
             return Kept::Safely;
         };
         let closing = self.asked.wait_for(ask.id);
         let kept = self.port.emit_written(Body::Ask(AskEvent::Opened(ask))).await;
         if kept != Kept::Late {
-            sub.standing.open.insert(theirs, (here.0, kind));
+            sub.standing.open.insert(theirs, (here.0, is_consent));
             sub.standing.ends.spawn(async move { (theirs, closing.await.unwrap_or(Closing::Withdrawn)) });
         }
         kept
@@ -497,9 +526,20 @@ impl Turn {
 
 impl<'a> SubRun<'a> {
     /// One of which nothing was heard yet.
-    pub(super) fn of(id: ToolRunId, agent: &'a SubAgent) -> SubRun<'a> {
+    pub(super) fn of(id: ToolRunId, agent: &'a SubAgent, task: &Task) -> SubRun<'a> {
         let (asked, standing, story) = (OpenAsks::default(), Standing::default(), Story::default());
-        SubRun { id, agent, asked, standing, story, transcript: None }
+        let who = named_by_task(&agent.name, &task.title);
+        SubRun {
+            id,
+            agent,
+            who,
+            asked,
+            standing,
+            story,
+            transcript: None,
+            jobs: BTreeSet::new(),
+            refused: false,
+        }
     }
 
     /// A question of it that is over here; nothing where none is open.
@@ -510,11 +550,21 @@ impl<'a> SubRun<'a> {
     /// A question of it is over here.
     pub(super) fn answered(&mut self, ended: Option<(AskId, Closing)>) {
         if let Some((theirs, closing)) = ended
-            && let Some((_, kind)) = self.standing.open.remove(&theirs)
+            && let Some((_, is_consent)) = self.standing.open.remove(&theirs)
         {
-            self.asked.close(theirs, answer_of(&kind, closing));
+            let goes_on =
+                |answer: &Answer| matches!(answer, Answer::Allow { .. } | Answer::Deny { reason: Some(_) });
+            self.refused |=
+                is_consent && matches!(&closing, Closing::Answered { answer, .. } if !goes_on(answer));
+            self.asked.close(theirs, closing);
         }
     }
+}
+
+/// The command in the background that a call began.
+fn job_of(result: &ToolResult) -> Option<u64> {
+    let json: serde_json::Value = serde_json::from_str(result.json.as_ref()?.as_str()).ok()?;
+    json["job"].as_str()?.strip_prefix("job-")?.parse().ok()
 }
 
 /// A conversation that begins with these words.

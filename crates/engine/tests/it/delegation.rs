@@ -122,18 +122,14 @@ fn output(bench: &Bench) -> String {
     pieces.collect()
 }
 
-fn chosen(id: &str) -> Closing {
-    answered(Answer::Chosen(vec![id.to_owned()]))
-}
-
 #[tokio::test]
 async fn another_programs_agent_works_after_a_yes_is_asked_under_its_name_and_taken_back() {
     let other = agreed();
     let mut bench = Bench::with(with(&other, Policy::Ask));
-    bench.closings = vec![allow(Scope::Once), chosen("once")];
+    bench.closings = vec![allow(Scope::Once), allow(Scope::Once)];
     assert_eq!(bench.run("go").await, TurnEnd::Done);
     assert!(bench.system().contains("- robot: another program's agent (Robot)"), "{}", bench.system());
-    assert_eq!(titles(&bench), ["robot: make it", "Sub-agent robot asks: write made"]);
+    assert_eq!(titles(&bench), ["robot: make it", "Sub-agent robot “make it” asks: write made"]);
     let shown = bench.events.iter().find_map(|event| match &event.body {
         Body::Ask(AskEvent::Opened(Ask { kind: AskKind::Consent(consent), .. })) => Some(consent.clone()),
         _ => None,
@@ -157,7 +153,7 @@ async fn one_that_was_never_started_is_asked_about_in_every_mode_and_looking_mod
     assert_eq!(titles(&bench), ["Start robot for a task?"]);
     assert_eq!((begins(&other), bench.get("made")), (0, None));
     let mut bench = Bench::with(with(&other, Policy::Full));
-    bench.closings = vec![answered(Answer::Confirmed(true)), chosen("once")];
+    bench.closings = vec![answered(Answer::Confirmed(true)), allow(Scope::Once)];
     assert_eq!(bench.run("go").await, TurnEnd::Done);
     assert_eq!((begins(&other), other.kept.lock().unwrap().len()), (1, 1));
     for policy in [Policy::ReadOnly, Policy::Plan] {

@@ -3,7 +3,7 @@
 //! The model of a sub-agent plays the script that its task is.
 
 use crate::bench::{Bench, Plan, allow, answered, put};
-use domain::ask::{Answer, AskKind, Closing, Scope};
+use domain::ask::{Answer, Ask, AskKind, Closing, Preview, Scope};
 use domain::command::{Command, FilesCommand};
 use domain::event::{AskEvent, Body, NoteEvent, ToolEvent};
 use domain::port::TurnEnd;
@@ -135,8 +135,16 @@ fn notices(bench: &Bench) -> Vec<String> {
     noticed.collect()
 }
 
-fn chosen(id: &str) -> Closing {
-    answered(Answer::Chosen(vec![id.to_owned()]))
+fn denied(reason: Option<&str>) -> Closing {
+    answered(Answer::Deny { reason: reason.map(str::to_owned) })
+}
+
+fn asked(bench: &Bench) -> Vec<Ask> {
+    let asked = bench.events.iter().filter_map(|event| match &event.body {
+        Body::Ask(AskEvent::Opened(ask)) => Some(ask.clone()),
+        _ => None,
+    });
+    asked.collect()
 }
 
 #[tokio::test]
@@ -204,29 +212,111 @@ async fn several_work_at_the_same_time_and_are_taken_back_with_the_turn() {
 #[tokio::test]
 async fn what_it_asks_is_asked_in_the_parent_under_its_name() {
     let script = "model tool write {\"path\":\"x\",\"content\":\"new\"}\n---\nmodel text \"over\"";
-    for (closing, there) in [(chosen("once"), true), (chosen("deny"), false), (Closing::Unattended, false)] {
+    for (closing, there) in
+        [(allow(Scope::Once), true), (denied(Some("not that")), false), (Closing::Unattended, false)]
+    {
         let cast = Cast::new(&then_done(&tasks(&[("general", script)])));
         let mut bench = Bench::with(plan(&cast, Policy::Ask));
         bench.closings = vec![closing.clone()];
         assert_eq!(bench.run("go").await, TurnEnd::Done);
         assert_eq!(bench.get("x").is_some(), there, "{closing:?}");
-        let asked = bench.events.iter().find_map(|event| match &event.body {
-            Body::Ask(AskEvent::Opened(ask)) => Some(ask.clone()),
-            _ => None,
-        });
-        let asked = asked.unwrap();
-        assert!(
-            asked.title.starts_with("Sub-agent general asks: ") && asked.title.contains('x'),
-            "{}",
-            asked.title
-        );
-        let AskKind::Choose { message, .. } = &asked.kind else { panic!("{asked:?}") };
-        assert!(message.contains("| +new") && message.contains("Medium risk"), "{message}");
+        let asked = asked(&bench).remove(0);
+        let title = &asked.title;
+        assert!(title.starts_with("Sub-agent general “model tool write"), "{title}");
+        assert!(title.contains("…” asks: ") && title.ends_with('x'), "{title}");
+        // It is a consent about the tool run that the sub-agent is, with what its own call would do.
+        let task = bench.state.tools.values().next().unwrap();
+        let AskKind::Consent(consent) = &asked.kind else { panic!("{asked:?}") };
+        assert_eq!((consent.tool, consent.name.as_str()), (task.id, "write"));
+        assert!(matches!(&consent.preview, Some(Preview::Diff { text, .. }) if text.contains("+new")));
+        assert_eq!(bench.outcomes(), [("task".to_owned(), ToolOutcome::Done, "over".to_owned())]);
         if !there {
             let told: String = cast.subs()[1].messages.iter().map(ChatMessage::text).collect();
             assert!(told.contains("denied"), "{told}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_bare_no_ends_it_and_the_turn_as_one_to_the_agents_own_call_does() {
+    let script =
+        "model text \"I begin\" | tool write {\"path\":\"x\",\"content\":\"new\"}\n---\nmodel text \"over\"";
+    let cast = Cast::new(&then_done(&tasks(&[("general", script)])));
+    let mut bench = Bench::with(plan(&cast, Policy::Ask));
+    bench.closings = vec![denied(None)];
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    assert_eq!((bench.get("x"), cast.subs().len()), (None, 1), "its model is not asked again");
+    let (_, outcome, text) = bench.outcomes().remove(0);
+    assert_eq!(outcome, ToolOutcome::Denied);
+    assert!(text.contains("The person denied a call of it") && text.contains("I begin"), "{text}");
+    assert_eq!(cast.seen.lock().unwrap().len(), 2, "nor is that of the session");
+}
+
+#[tokio::test]
+async fn two_of_one_name_are_told_apart_by_their_tasks() {
+    let script = |name| {
+        format!("model tool write {{\"path\":\"{name}\",\"content\":\"1\"}}\n---\nmodel text \"over\"")
+    };
+    let call = |name| {
+        let args =
+            json!({"agent": "general", "prompt": script(name), "description": format!("make “{name}\"")});
+        format!("tool task {args}")
+    };
+    let cast = Cast::new(&then_done(&format!("model text \"PARENT\" | {} | {}", call("one"), call("two"))));
+    let mut bench = Bench::with(plan(&cast, Policy::Ask));
+    bench.closings = vec![allow(Scope::Once), allow(Scope::Once)];
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    let mut titles: Vec<String> = asked(&bench).into_iter().map(|ask| ask.title).collect();
+    titles.sort();
+    let expected = ["one", "two"].map(|name| format!("Sub-agent general “make '{name}'” asks: write {name}"));
+    assert_eq!(titles, expected);
+}
+
+#[tokio::test]
+async fn a_long_command_stands_in_the_record_and_says_so_where_it_is_cut() {
+    let long = |length: usize| format!("echo {}", "x".repeat(length));
+    for (length, cut) in [(300, false), (5_000, true)] {
+        let line = long(length);
+        let script = format!("model tool bash {}\n---\nmodel text \"over\"", json!({"command": line}));
+        let cast = Cast::new(&then_done(&tasks(&[("general", &script)])));
+        let mut bench = Bench::with(plan(&cast, Policy::Full));
+        assert_eq!(bench.run("go").await, TurnEnd::Done);
+        let told = output(&bench);
+        let told = told.lines().find(|told| told.starts_with("bash ")).unwrap();
+        match cut {
+            false => assert_eq!(told, format!("bash {line}")),
+            true => assert!(told.ends_with("x… (5010 characters)") && told.len() < 4_100, "{told}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_it_left_running_is_the_sessions_and_named() {
+    let script = "model tool bash {\"command\":\"sleep 200\",\"background\":true} | tool bash {\"command\":\"true\",\"background\":true}\n---\nmodel tool bash_jobs {\"action\":\"stop\",\"id\":\"job-2\"}\n---\nmodel text \"it runs\"";
+    let then = "---\nmodel tool bash_jobs {\"action\":\"stop\",\"id\":\"job-1\"}\n---\nmodel text \"ok\"";
+    // In mode plan too: one that only looks may go on beside what comes next.
+    for policy in [Policy::Full, Policy::Plan] {
+        let cast = Cast::new(&format!("{}\n{then}", tasks(&[("general", script)])));
+        let mut bench = Bench::with(plan(&cast, policy));
+        assert_eq!(bench.run("go").await, TurnEnd::Done);
+        let outcomes = bench.outcomes();
+        let left = "left running in the background, see bash_jobs: job-1: sleep 200";
+        assert_eq!(outcomes[0].2, format!("it runs\n\n[{left}]"), "{policy}");
+        assert_eq!(outcomes[1].2, "stopped job-1", "the session's to stop");
+        assert!(output(&bench).ends_with(&format!("{left}\n")), "{}", output(&bench));
+    }
+}
+
+#[tokio::test]
+async fn nothing_in_the_background_does_more_than_look_in_mode_plan() {
+    let script =
+        "model tool bash {\"command\":\"touch x; sleep 200\",\"background\":true}\n---\nmodel text \"over\"";
+    let cast = Cast::new(&then_done(&tasks(&[("general", script)])));
+    let mut bench = Bench::with(plan(&cast, Policy::Plan));
+    bench.closings = vec![allow(Scope::Once)];
+    assert_eq!(bench.run("go").await, TurnEnd::Done);
+    assert_eq!((bench.get("x"), asked(&bench).len()), (None, 0));
+    assert!(output(&bench).contains("sleep 200 (denied)"), "{}", output(&bench));
 }
 
 #[tokio::test]

@@ -166,6 +166,10 @@ impl Bench {
 
     /// A step whose message proposes one tool.
     fn propose(&mut self, brief: &TurnBrief) -> (StepId, ToolRunId) {
+        self.propose_call(brief, "bash", Json::empty())
+    }
+
+    fn propose_call(&mut self, brief: &TurnBrief, name: &str, args: Json) -> (StepId, ToolRunId) {
         let ids = &brief.ids;
         let (step, message, tool) = (StepId::mint(ids), MessageId::mint(ids), ToolRunId::mint(ids));
         self.happened(brief, Body::Run(RunEvent::StepStarted { turn: brief.turn, step, model: None }));
@@ -178,10 +182,7 @@ impl Bench {
             step: Some(step),
         });
         self.happened(brief, start);
-        self.happened(
-            brief,
-            Body::Tool(ToolEvent::Proposed { tool, message, name: "bash".into(), args: Json::empty() }),
-        );
+        self.happened(brief, Body::Tool(ToolEvent::Proposed { tool, message, name: name.into(), args }));
         self.happened(brief, Body::Message(MessageEvent::Ended { message, finish: Finish::Complete }));
         (step, tool)
     }

@@ -173,7 +173,7 @@ pub(crate) struct Search {
     /// What to look for.
     #[arg(required_unless_present = "interactive")]
     pub(crate) words: Vec<String>,
-    /// As you type, in the terminal UI; Enter goes to the words.
+    /// As you type, in the terminal UI; Enter opens the match.
     #[arg(long, short, conflicts_with_all = ["here", "limit", "json"])]
     pub(crate) interactive: bool,
     /// In this project only.

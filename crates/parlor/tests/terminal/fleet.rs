@@ -141,7 +141,7 @@ fn a_session_is_answered_from_the_fleet_only_with_its_whole_question() {
     let mut terminal = Screen::start(&mut world.parlor("two", &[]));
     terminal.shows(&["asks first"]);
     terminal.send(FLEET);
-    terminal.shows(&["Fleet · 1 waiting for you", "run `touch made`", "Enter answers it"]);
+    terminal.shows(&["Fleet · 1 waiting for you", "run `touch made`", "Enter shows the question"]);
     // Letters on the row are no answers; `n` would go on to the next that waits.
     terminal.send("ya");
     terminal.settles();

@@ -47,6 +47,8 @@ mod schemas;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]
+mod sub_agents;
+#[cfg(test)]
 mod taken_back;
 #[cfg(test)]
 mod talk;

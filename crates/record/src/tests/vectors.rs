@@ -237,13 +237,14 @@ fn unlawful(state: &State, body: &Body) -> bool {
         let tool = state.tools.get(id);
         tool.is_none_or(|tool| tool.phase == ToolPhase::Proposed && tool.decision.is_none())
     };
+    let runs = |id: &ToolRunId| state.tools.get(id).is_some_and(|tool| tool.phase == ToolPhase::Running);
     let cannot_start = |id: &ToolRunId| {
         let denied = |tool: &ToolRun| tool.decision.as_ref().is_some_and(|decision| !decision.allowed);
         state.tools.get(id).is_some_and(|tool| denied(tool) || tool.phase == ToolPhase::Running)
     };
     match body {
         Body::Ask(AskEvent::Opened(Ask { kind: AskKind::Consent(consent), .. })) => {
-            asked_about(&consent.tool) || !undecided(&consent.tool)
+            asked_about(&consent.tool) || !undecided(&consent.tool) && !runs(&consent.tool)
         }
         Body::Tool(ToolEvent::Decided { tool, .. }) => asked_about(tool) || !undecided(tool),
         Body::Tool(ToolEvent::Started { tool }) => asked_about(tool) || cannot_start(tool),
@@ -325,7 +326,10 @@ fn fit(state: &State, luck: u32, body: &mut Body) {
         },
         Body::Ask(AskEvent::Opened(ask)) => {
             ask.id = AskId(fresh);
-            if let (AskKind::Consent(consent), Some(tool)) = (&mut ask.kind, undecided) {
+            // One that runs may ask about more than itself.
+            let running =
+                state.tools.values().find(|tool| tool.phase == ToolPhase::Running).map(|tool| tool.id);
+            if let (AskKind::Consent(consent), Some(tool)) = (&mut ask.kind, undecided.or(running)) {
                 consent.tool = tool;
             }
         }

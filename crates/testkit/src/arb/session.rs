@@ -253,10 +253,11 @@ pub fn member() -> BoxedStrategy<Member> {
             .prop_map(|(asks, question, ask)| Doing::Waiting { asks, question, ask }),
         outcome().prop_map(Doing::Ended),
     ];
-    (session_id(), text(), text(), text(), maybe(text()), doing, number(), usage())
-        .prop_map(|(session, title, cwd, project, runtime, doing, since, usage)| {
+    let tasks = up_to_three(text().boxed());
+    (session_id(), text(), text(), text(), maybe(text()), doing, tasks, number(), usage())
+        .prop_map(|(session, title, cwd, project, runtime, doing, tasks, since, usage)| {
             let since = Millis(since);
-            Member { session, title, cwd, project, runtime, doing, since, usage }
+            Member { session, title, cwd, project, runtime, doing, tasks, since, usage }
         })
         .boxed()
 }

@@ -383,7 +383,7 @@ impl Judge<'_> {
         } else if table::CHANGES_FILES.contains(&name) {
             (Risk::Medium, format!("`{name}` changes files"))
         } else if table::BUILDS.contains(&name) {
-            (Risk::Medium, format!("`{name}` works on this project and runs its code"))
+            (Risk::Medium, format!("`{name}` runs code of this project"))
         } else if let Some(reason) = interprets(name, words) {
             // Nobody knows what it leaves behind.
             self.out.reversible = false;

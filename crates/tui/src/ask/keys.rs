@@ -65,7 +65,7 @@ impl AskPanel {
             }
             Some('v') if takes(offers, key) => Reply::Full,
             Some('s' | 'a') if consent.rule.is_none() => {
-                Reply::Word("no rule is offered for this: it can only be allowed once")
+                Reply::Word("no rule is offered for this: y allows it once")
             }
             Some('s' | 'a') => Reply::Word("what it would allow does not fit on this screen: view all of it"),
             Some('y') => Reply::Word(UNSEEN),

@@ -14,7 +14,7 @@ const KNOWN_BY: usize = 40;
 const LEADS: &[&str] = &["", "run", "execute", "bash", "shell", "run command", "run the command", "allow"];
 
 /// Said of what no rule is offered for.
-pub(super) const ONLY_ONCE: &str = "can only be allowed once";
+pub(super) const ONLY_ONCE: &str = "no rule is offered";
 
 /// What our own tools say of a change whose lines stand there.
 pub(super) const CHANGES: &str = "changes a file";

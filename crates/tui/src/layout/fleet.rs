@@ -33,11 +33,11 @@ const STOPS: &str = "x again stops it";
 
 /// What the keys do.
 const OPENS: Hint = ("Enter opens it", "Enter opens");
-const ANSWERS: Hint = ("Enter answers it", "Enter answers");
-const SAYS: Hint = ("s says something to it", "s says");
+const ANSWERS: Hint = ("Enter shows the question", "Enter shows it");
+const WRITES: Hint = ("s writes to it", "s writes");
 const STOPS_IT: Hint = ("x stops it", "x stops");
 /// More than one waits.
-const NEXT: Hint = ("n next that waits", "n next");
+const NEXT: Hint = ("n next waiting", "n next");
 
 /// Where the rows stand: below the title, above what is told of one and the keys.
 pub(crate) fn fleet_list(model: &Model) -> Rect {
@@ -51,7 +51,7 @@ pub(crate) fn fleet_list(model: &Model) -> Rect {
 
 /// Rows of what the keys do, as many for each row of the list.
 pub(crate) fn fleet_foot(model: &Model) -> u16 {
-    let all = [CLOSES, OPENS, SAYS, STOPS_IT];
+    let all = [CLOSES, OPENS, WRITES, STOPS_IT];
     foot_rows(all.iter(), appearance(model).columns, model.screen.window.size().1)
 }
 
@@ -277,9 +277,9 @@ pub(crate) fn fleet_keys(board: &Board, model: &Model) -> Vec<Hint> {
 
 fn keys_of(row: Option<&Line>) -> Vec<Hint> {
     match row {
-        Some(row) if row.is_waiting() => vec![CLOSES, ANSWERS, SAYS, STOPS_IT],
-        Some(row) if row.is_live() && row.is_busy() => vec![CLOSES, OPENS, SAYS, STOPS_IT],
-        Some(row) if row.is_live() => vec![CLOSES, OPENS, SAYS],
+        Some(row) if row.is_waiting() => vec![CLOSES, ANSWERS, WRITES, STOPS_IT],
+        Some(row) if row.is_live() && row.is_busy() => vec![CLOSES, OPENS, WRITES, STOPS_IT],
+        Some(row) if row.is_live() => vec![CLOSES, OPENS, WRITES],
         Some(row) if row.session.is_some() => vec![CLOSES, OPENS],
         Some(_) | None => vec![CLOSES],
     }

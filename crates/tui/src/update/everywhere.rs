@@ -20,7 +20,7 @@ const MAX_HITS: u64 = 50;
 /// Characters of what was said before the first word that was found.
 const LEAD: usize = 12;
 
-const HINTS: &[Hint] = &[("Enter goes to the words", "Enter goes there")];
+const HINTS: &[Hint] = &[("Enter opens the match", "Enter opens it")];
 
 /// Opens the search; with words, their first results come at once.
 pub(super) fn open(model: &mut Model, words: &str, fx: &mut Vec<Fx>) {

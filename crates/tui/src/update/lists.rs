@@ -56,15 +56,12 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         ListKind::Models => ("Models", SELECTS),
         ListKind::Policies => ("What may run without asking", SELECTS),
         ListKind::Rules => (
-            "What you allowed",
-            &[
-                ("Enter makes it narrower", "Enter makes it narrower"),
-                ("Del twice revokes it", "Del twice revokes"),
-            ],
+            "What you have allowed",
+            &[("Enter narrows the rule", "Enter narrows it"), ("Del twice revokes it", "Del twice revokes")],
         ),
         ListKind::Ports => (
             "Where commands listen",
-            &[("Enter opens it on this machine, or closes it", "Enter opens or closes it")],
+            &[("Enter opens the port on this machine, or closes it", "Enter opens or closes it")],
         ),
         ListKind::Devices => (
             "Devices of the page",

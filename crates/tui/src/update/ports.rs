@@ -120,7 +120,7 @@ fn item(line: &Value) -> Option<Item> {
     let detail = match (open, line["listens"] != false) {
         (true, true) => format!("open on this machine: http://127.0.0.1:{port}"),
         (true, false) => "open on this machine; nothing listens there now".to_owned(),
-        (false, _) => "commands of this session reach it, nobody else does".to_owned(),
+        (false, _) => "only commands of this session can reach it".to_owned(),
     };
     let sign = if open { "☑ " } else { "☐ " };
     let choice = Choice::Port(port, open);
@@ -209,7 +209,7 @@ mod tests {
             Ok(r#"{"ports": [{"port": 5173, "open": false, "listens": true}, {"port": 99999}]}"#),
         );
         let screen = stage.ui.screen();
-        assert!(screen.contains("☐ 5173") && screen.contains("nobody else does"), "{screen}");
+        assert!(screen.contains("☐ 5173") && screen.contains("only commands of this session"), "{screen}");
         assert!(!screen.contains("99999"), "{screen}");
         stage.ui.keys("<enter>");
         assert_eq!(asked(&mut stage), json!({ "open": 5173 }));

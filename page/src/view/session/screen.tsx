@@ -263,7 +263,10 @@ export function SessionSide({ port, show }: { port: SessionPort; show: (screen: 
 /** What became of a question that somebody else has closed, as far as the session tells. */
 function outcomeText(ask: Ask, state: Sessions, closing: Closing | undefined): string {
   if (closing) return closed(closing);
-  const decision = "consent" in ask.kind ? state.tools.get(ask.kind.consent.tool)?.decision : undefined;
+  const consent = "consent" in ask.kind ? ask.kind.consent : undefined;
+  const tool = consent && state.tools.get(consent.tool);
+  // One that ran and asked about something else was decided on before.
+  const decision = tool?.name === consent?.name ? tool?.decision : undefined;
   if (!decision) return openRun(state) ? "Answered elsewhere." : "The question is no longer asked: the run is over.";
   const answer: Answer = decision.allowed
     ? { allow: { scope: decision.scope } }

@@ -17,6 +17,7 @@ use domain::ask::{Answer, Ask, AskKind, Choice, Consent, Preview, Scope};
 use domain::content::Part;
 use domain::ids::{AskId, SessionId};
 use domain::signal::Level;
+use domain::tool::ToolPhase;
 use rolekit::{rpc, shown};
 use roles::{Item, RuntimeCx, View};
 use serde_json::value::RawValue;
@@ -160,7 +161,8 @@ impl AcpRuntime {
                 let cwd = &view.state.settings.cwd;
                 let telling = self.sessions.get(session).and_then(|known| known.telling.as_ref());
                 let terminal = telling.is_some_and(|telling| telling.has_terminal(consent.tool));
-                let asked = Asked { ours, forms, waits, terminal };
+                let runs = view.state.tool(consent.tool).is_some_and(|tool| tool.phase == ToolPhase::Running);
+                let asked = Asked { ours, forms, waits, terminal, runs };
                 let params = permission(session, &ask.title, consent, risk, cwd, asked);
                 let id = self.asks.mint();
                 (rpc::request(&id, &params), id)
@@ -181,6 +183,9 @@ impl AcpRuntime {
         self.asks.open.push(PendingAsk { id, session: session.clone(), ask: ask.clone(), why: false });
         if let Some(known) = self.sessions.get_mut(session) {
             known.send(cx, line);
+            if let Some((telling, tool)) = known.telling.as_mut().zip(ask.about()) {
+                telling.stands_for(tool, ask.id);
+            }
         }
     }
 }
@@ -205,6 +210,8 @@ struct Asked {
     waits: Option<u64>,
     /// Whether it has the call's output as a terminal.
     terminal: bool,
+    /// Whether the call runs already, and asks about more than itself.
+    runs: bool,
 }
 
 fn permission(
@@ -216,12 +223,18 @@ fn permission(
     asked: Asked,
 ) -> RequestPermissionParams {
     let kind = tool_words::kind(&consent.name);
+    let of_call = tool_words::title(&consent.name, &consent.args);
+    let (called, status) = match asked.runs {
+        // Who asks stands in the question's title alone.
+        true => (title, ToolStatus::InProgress),
+        false => (of_call.as_str(), ToolStatus::Pending),
+    };
     let tool_call = ToolCallUpdate {
         tool_call_id: consent.tool.to_string(),
-        title: Some(Written { ours: asked.ours }.text(&tool_words::title(&consent.name, &consent.args))),
+        title: Some(Written { ours: asked.ours }.text(called)),
         name: Some(consent.name.clone()),
         kind: Some(kind),
-        status: Some(ToolStatus::Pending),
+        status: Some(status),
         content: preview(consent, risk, cwd, asked),
         locations: Some(tool_words::locations(&consent.args, cwd)).filter(|places| !places.is_empty()),
         raw_input: Some(blocks::raw(&consent.args)),

@@ -11,8 +11,8 @@ use super::super::wire::{
 };
 use super::super::{blocks, patch, tool_words};
 use domain::content::{Json, Part, Role};
-use domain::event::{Body, Finish};
-use domain::ids::{MessageId, Millis, RunId, ToolRunId};
+use domain::event::{AskEvent, Body, Finish};
+use domain::ids::{AskId, MessageId, Millis, RunId, ToolRunId};
 use domain::state::State;
 use domain::tool::{Progress, ToolOutcome, ToolResult};
 use rolekit::narrator::{Came, NarratedCall, Narration, Narrator};
@@ -44,6 +44,8 @@ pub(super) struct Telling {
     outputs: BTreeMap<ToolRunId, String>,
     /// Calls whose output the client has as a terminal.
     terminals: BTreeSet<ToolRunId>,
+    /// Calls in whose place a question about them stands.
+    hidden: BTreeMap<AskId, ToolRunId>,
     /// The last message was cut by the model's length limit.
     pub(super) cut: bool,
     out: Vec<SessionUpdate>,
@@ -60,6 +62,7 @@ impl Telling {
             person: None,
             outputs: BTreeMap::new(),
             terminals: BTreeSet::new(),
+            hidden: BTreeMap::new(),
             cut: false,
             out: Vec::new(),
         }
@@ -101,8 +104,18 @@ impl Telling {
         self.own_prompt = true;
     }
 
+    /// A question about this call went out, which stands where the call stood.
+    pub(super) fn stands_for(&mut self, tool: ToolRunId, ask: AskId) {
+        self.hidden.insert(ask, tool);
+    }
+
     /// Takes what happened; gives what to say.
     pub(super) fn hear(&mut self, at: Millis, body: &Body) -> Vec<SessionUpdate> {
+        if let Body::Ask(AskEvent::Closed { ask, .. }) = body
+            && let Some(tool) = self.hidden.remove(ask)
+        {
+            self.shown_again(tool);
+        }
         for told in self.narrator.hear(at, body) {
             self.tell(told);
         }
@@ -189,6 +202,29 @@ impl Telling {
         }
         call.kind = Some(kind);
         self.out.push(SessionUpdate::ToolCall(Box::new(call)));
+    }
+
+    /// A call that ran all along stands again where a question of it stood; one that was asked about is what the question said.
+    fn shown_again(&mut self, tool: ToolRunId) {
+        let Some(call) = self.narrator.call(tool).filter(|call| call.started_at.is_some()).cloned() else {
+            return;
+        };
+        let output = self.outputs.get(&tool).cloned().filter(|_| !self.terminals.contains(&tool));
+        let content = match self.terminals.contains(&tool) {
+            true => vec![terminal_content(tool)],
+            false => output.map(text_content).into_iter().collect(),
+        };
+        let update = ToolCallUpdate {
+            title: Some(tool_words::title(&call.name, &call.args)),
+            name: Some(call.name.clone()),
+            kind: Some(tool_words::kind(&call.name)),
+            status: Some(ToolStatus::InProgress),
+            content: Some(content),
+            locations: Some(tool_words::locations(&call.args, &self.cwd)),
+            raw_input: Some(blocks::raw(&call.args)),
+            ..ToolCallUpdate::default()
+        };
+        self.update(tool, update);
     }
 
     fn update(&mut self, tool: ToolRunId, update: ToolCallUpdate) {

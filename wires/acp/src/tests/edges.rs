@@ -2,14 +2,14 @@
 
 use super::runtime::{answers, begun, prompt};
 use super::{greeted, here, one, settle_lists, up, updates};
-use domain::ask::AskKind;
+use domain::ask::{Answer, AskKind, Closing};
 use domain::command::{Command, LibraryCommand, Receipt, Refusal, RefusalKind, RunCommand, SessionCommand};
-use domain::content::Part;
-use domain::event::{Body, Compaction, ContextEvent, SessionEvent};
+use domain::content::{Json, Part};
+use domain::event::{Body, Compaction, ContextEvent, SessionEvent, ToolEvent};
 use domain::ids::EntryId;
 use domain::session::ModelRef;
 use domain::signal::{Level, Signal};
-use domain::tool::{ToolOutcome, ToolResult};
+use domain::tool::{Progress, ToolOutcome, ToolResult};
 use domain::ui_files::{FileRequest, FileRequestId};
 use roles::Line;
 use serde_json::{Value, json};
@@ -121,7 +121,7 @@ fn a_client_that_cannot_ask_has_not_said_no() {
     assert!(bench.commands().is_empty(), "it is no answer of a person");
     assert_eq!(bench.unanswerable, [ask]);
     // Who answers elsewhere is heard, and this client has nothing to take back.
-    bench.close_ask(ask, domain::ask::Closing::Unattended);
+    bench.close_ask(ask, Closing::Unattended);
     assert!(bench.sent().is_empty());
 }
 
@@ -274,7 +274,7 @@ fn a_logout_forgets_the_kept_keys_and_says_so_in_every_session() {
         &mut bench,
         |command| matches!(command, Command::Extension { name, .. } if name == domain::command::FORGET_KEYS),
     );
-    let whose = domain::content::Json::verbatim(r#"["openai"]"#.to_owned());
+    let whose = Json::verbatim(r#"["openai"]"#.to_owned());
     bench.settle(ticket, Ok(Receipt::Extension(whose)));
     let sent = bench.sent();
     assert_eq!(sent[0]["result"], json!({}));
@@ -298,10 +298,44 @@ fn every_question_of_ours_has_a_deadline_and_is_taken_back_when_it_is_over() {
     bench.say(&json!({"jsonrpc":"2.0","id":asked["id"],"result":why}).to_string());
     let form = bench.sent()[0].clone();
     assert_eq!(form["method"], "elicitation/create");
-    bench.close_ask(ask, domain::ask::Closing::Expired);
+    bench.close_ask(ask, Closing::Expired);
     let sent = bench.sent();
     assert_eq!(
         (&sent[0]["method"], &sent[0]["params"]["requestId"]),
         (&json!("$/cancel_request"), &form["id"])
     );
+}
+
+#[test]
+fn what_a_running_call_asks_is_a_permission_on_it_also_without_forms_and_the_call_stands_again_after_it() {
+    let mut bench = up(json!({}));
+    assert!(!bench.role.can_answer().other, "this client shows no forms");
+    begun(&mut bench, 5);
+    let (_, message) = bench.step();
+    let tool = bench.propose(message, "task", r#"{"agent":"general","prompt":"write b"}"#);
+    bench.start_tool(tool);
+    let progress = Progress::Output("read a\n".to_owned());
+    bench.happen(Body::Tool(ToolEvent::Progress { tool, progress }));
+    let mut consent = bench.consent(tool);
+    (consent.name, consent.args) = ("write".to_owned(), Json::verbatim(r#"{"path":"b","content":"new"}"#));
+    bench.sent();
+    let title = "Sub-agent general “write b” asks: write b";
+    let ask = bench.ask(title, AskKind::Consent(Box::new(consent)));
+    let asked = bench.sent().into_iter().find(|line| line["method"] == "session/request_permission").unwrap();
+    let call = &asked["params"]["toolCall"];
+    assert_eq!(
+        (&call["toolCallId"], &call["title"], &call["status"]),
+        (&json!(tool.to_string()), &json!(title), &json!("in_progress"))
+    );
+    assert_eq!(call["rawInput"]["path"], "b");
+    let yes = json!({"outcome":{"outcome":"selected","optionId":"allow_once"}});
+    bench.say(&json!({"jsonrpc":"2.0","id":asked["id"],"result":yes}).to_string());
+    one(&mut bench, |command| matches!(command, Command::Answer { answer: Answer::Allow { .. }, .. }));
+    bench.sent();
+    bench.close_ask(ask, Closing::Withdrawn);
+    let update = bench.sent()[0]["params"]["update"].clone();
+    assert_eq!((&update["toolCallId"], &update["status"]), (&json!(tool.to_string()), &json!("in_progress")));
+    assert_eq!(update["rawInput"]["agent"], "general", "{update}");
+    assert_eq!(update["content"][0]["content"]["text"], "read a\n", "{update}");
+    assert!(!update["title"].as_str().unwrap().contains("asks"), "{update}");
 }

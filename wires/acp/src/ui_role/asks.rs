@@ -86,12 +86,14 @@ impl AcpUi {
         self.prompt_taken(cx);
         let Some(run) = &mut self.run else { return cx.send(cancelled(id)) };
         let (call, tool, stands) = run.asked_about(cx, &mut params);
+        // With no room for its call it is about one of its own.
+        let about = Some(call.clone()).filter(|key| run.listener.noted(key).is_some());
         let run = run.key().clone();
         let note = params.meta.and_then(|meta| meta.parlor?.consent);
         let waits =
             note.as_ref().and_then(|note| note.waits).map(|waits| Millis(cx.now.0.saturating_add(waits)));
         let title = note.as_ref().map_or_else(|| title_of(&tool), |note| note.title.clone());
-        let kind = lift_consent(&tool, stands.then(|| call.clone()), &params.options, note);
+        let kind = lift_consent(&tool, about, &params.options, note);
         if self.judging.is_on && self.judging.len() < MAX_OPEN {
             let asked = asked_call(&tool, &self.cwd);
             let (request, options) = (id.clone(), params.options);

@@ -284,8 +284,8 @@ impl Hearing {
         self.listener.noted(key).is_some_and(|tool| tool.phase == Phase::Asked)
     }
 
-    /// The agent asks about a call: what its request says counts as said. Gives the call, and whether it stands for itself: one that
-    /// runs already is asked about as something else.
+    /// The agent asks about a call: what its request says counts as said. Gives the call, and whether the question decides on it: one that
+    /// runs already asks about more than itself.
     pub(super) fn asked_about(
         &mut self,
         cx: &mut UiCx<'_>,

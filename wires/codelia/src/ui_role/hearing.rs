@@ -2,7 +2,7 @@
 //!
 //! The wire tells whole texts and tool calls, not messages and steps. A step of ours ends when all its tools have ended and the model
 //! says something again. Invariants: a `final` that repeats the last text adds nothing; a tool of which nobody asks is told as running
-//! only after a question about it would have come, because a question about a running tool makes no sense to us.
+//! only after a question about it would have come, because one that runs is asked about as something beside it.
 
 use super::super::runtime_role::{DENIED, STOPPED};
 use super::super::wire::{
@@ -192,8 +192,13 @@ impl Hearing {
             open.next_back().map(|(key, _)| key.clone()).filter(|_| !announces)
         };
         let key = self.ready.take().or_else(waiting)?;
-        let tool = self.listener.noted(&key).filter(|tool| tool.phase == Phase::Proposed)?;
-        tool.phase = Phase::Asked;
+        let tool = self.listener.noted(&key)?;
+        match tool.phase {
+            Phase::Proposed => tool.phase = Phase::Asked,
+            // Announced, it asks about more than itself, and goes on running.
+            Phase::Running => {}
+            Phase::Asked | Phase::Allowed => return None,
+        }
         Some((key, tool.clone()))
     }
 

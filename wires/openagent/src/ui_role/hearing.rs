@@ -40,6 +40,8 @@ enum Stands {
 #[derive(Debug)]
 struct HeardTool {
     stands: Stands,
+    /// It runs: a question of it is about more than itself, and it goes on whatever is said.
+    runs: bool,
     takes_reason: bool,
     /// Diffs that came as blocks of this tool run.
     diffs: Vec<Part>,
@@ -248,14 +250,16 @@ impl Hearing {
         if self.listener.has_ended(id) {
             return None;
         }
-        let fresh = || HeardTool { stands: Stands::Free, takes_reason: false, diffs: Vec::new() };
+        let fresh =
+            || HeardTool { stands: Stands::Free, runs: false, takes_reason: false, diffs: Vec::new() };
         self.listener.note(&Key::from(id), fresh)
     }
 
     /// The backend asks whether a tool may run.
     pub(super) fn approval(&mut self, cx: &mut UiCx<'_>, request: RequestApproval, now: Millis) {
         let id = request.execution_id;
-        if self.knows(&id) {
+        let may_ask = |tool: &mut HeardTool| tool.runs && tool.stands == Stands::Free;
+        if self.knows(&id) && !self.listener.noted(&id).is_some_and(may_ask) {
             return cx.drift(Drift::new("tool.request_approval", "asked twice", &id));
         }
         let (by_the_book, ours) = (request.tool.is_some(), request.takes_reason.is_some());
@@ -320,6 +324,10 @@ impl Hearing {
         let Some(tool) = self.listener.noted(id).filter(|tool| tool.stands == Stands::Answered) else {
             return;
         };
+        if tool.runs {
+            tool.stands = Stands::Free;
+            return;
+        }
         let result = match said {
             Ok(result) => result,
             Err(why) => return self.tool_ended(cx, id, ToolOutcome::Failed, ToolResult::text(why)),
@@ -352,7 +360,10 @@ impl Hearing {
         if tool.stands == Stands::Rejected {
             return;
         }
-        tool.stands = Stands::Free;
+        if !tool.runs {
+            tool.stands = Stands::Free;
+        }
+        tool.runs = true;
         let key = Key::from(id.as_str());
         if let Some(tool) = progress.tool {
             let args = progress.arguments.map_or_else(Json::empty, |raw| Json::verbatim(raw.get()));

@@ -38,6 +38,22 @@ fn a_question_is_told_with_the_time_at_which_it_was_asked() {
 }
 
 #[test]
+fn who_watches_is_told_which_sub_agents_are_at_work() {
+    let mut bench = Bench::new();
+    let brief = bench.prompt("hello");
+    let args = Json::verbatim(r#"{"agent":"explore","prompt":"find the\ntests"}"#);
+    let (_, tool) = bench.propose_call(&brief, "task", args);
+    let tasks = |bench: &Bench| bench.core.members().remove(0).tasks;
+    assert_eq!(tasks(&bench), Vec::<String>::new(), "it does not run yet");
+    bench.happened(&brief, Body::Tool(ToolEvent::Decided { tool, decision: yes() }));
+    bench.happened(&brief, Body::Tool(ToolEvent::Started { tool }));
+    assert_eq!(tasks(&bench), ["explore: find the\\ntests"]);
+    let (outcome, result) = (ToolOutcome::Done, ToolResult::default());
+    bench.happened(&brief, Body::Tool(ToolEvent::Ended { tool, outcome, result }));
+    assert_eq!(tasks(&bench), Vec::<String>::new());
+}
+
+#[test]
 fn a_question_waits_since_it_was_asked_also_after_a_crash() {
     let mut before = Bench::new();
     let brief = before.prompt("go");

@@ -1,6 +1,6 @@
 //! Sub-agents when the program is killed: what was told of them is in the record.
 
-use crate::faults::{World, stdout};
+use crate::faults::{World, stderr, stdout};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use testkit::Running;
@@ -59,4 +59,25 @@ fn nothing_that_was_told_of_fifty_sub_agents_is_lost_by_a_kill() {
     // What those cost that hang is billed: an answer of each that works.
     let last = kept.rsplit(r#"{"step_billed""#).next().unwrap();
     assert!(last.contains(r#""usage":{"input":80,"output":40}"#), "{last}");
+}
+
+#[test]
+fn what_nobody_allows_a_sub_agent_ends_a_headless_run_as_what_nobody_allows_the_agent() {
+    let write = "tool write {\"path\":\"made\",\"content\":\"1\"}";
+    let of_sub = format!(
+        "model tool task {{\"agent\":\"general\",\"prompt\":\"make it\"}}\n---\nmodel {write}\n---\nmodel text \"tried\"\n---\nmodel text \"over\"\n"
+    );
+    let own = format!("model {write}\n---\nmodel text \"over\"\n");
+    for script in [own, of_sub] {
+        for (allow, code) in [(&[][..], Some(3)), (&["--allow", "write"][..], Some(0))] {
+            let world = World::new();
+            world.script(&script);
+            let said = world.run(&[&["run", "--model", "scripted/model.txt"], allow, &["go"]].concat());
+            let told = stderr(&said);
+            assert_eq!(said.status.code(), code, "{script}: {told}");
+            assert_eq!(told.contains("(allow it with --allow write)"), code == Some(3), "{told}");
+            assert!(stdout(&said).contains("over"), "the model goes on: {}", stdout(&said));
+            assert_eq!(world.made("made"), usize::from(code == Some(0)), "{script}");
+        }
+    }
 }

@@ -176,9 +176,9 @@ fn given_a_task_an_agent_is_on_the_leash_asked_about_and_taken_back() {
         assert!(!there("work/inside"), "never looser than on the leash");
         return;
     }
-    screen.asks(&["Sub-agent robot asks:", "touch made"]);
+    screen.asks(&["Sub-agent robot “go” asks:", "touch made"]);
     assert!(there("work/inside") && !there("work/made") && !there("home/other/f"));
-    screen.send("1");
+    screen.send("y");
     screen.shows(&["finished", "over"]);
     assert!(there("work/made") && !there("home/other/f"));
     screen.send("/undo\r");

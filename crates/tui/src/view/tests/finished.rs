@@ -100,10 +100,10 @@ fn screens_say_what_they_mean() {
         (
             question_command as fn(&mut AttachedUi),
             (80, 24),
-            &["n deny and stop", "can only be allowed once"][..],
+            &["n deny and stop", "no rule is offered"][..],
             &["Esc", "allow:", "v view all"][..],
         ),
-        (question_command, (40, 30), &["HIGH RISK,", "can only be allowed once\n"], &["·\n"]),
+        (question_command, (40, 30), &["HIGH RISK,", "no rule is offered\n"], &["·\n"]),
         (
             question_write,
             (80, 24),
@@ -138,7 +138,7 @@ fn screens_say_what_they_mean() {
             &[
                 "Fleet · 2 waiting for you · 2 running\n",
                 "? waiting  mend the bridge to codelia\n",
-                "Esc closes · Enter answers it\n s says something to it · x stops it",
+                "Esc closes · Enter shows the question\n s writes to it · x stops it",
             ],
             &["of 8", "·\n"],
         ),
@@ -183,7 +183,12 @@ fn screens_say_what_they_mean() {
             &["/keys tells more", "\n\n\n"],
         ),
         (lost, (80, 24), &["it said last:\n   │ boom: no config", "giving up\n   /restart starts"], &[]),
-        (rules, (80, 24), &["What you allowed\n", "for this session"], &["for good", "`", "\n · ", "──"]),
+        (
+            rules,
+            (80, 24),
+            &["What you have allowed\n", "for this session"],
+            &["for good", "`", "\n · ", "──"],
+        ),
         (
             first_told,
             (80, 24),

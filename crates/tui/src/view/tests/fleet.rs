@@ -27,6 +27,7 @@ fn row(number: u64, status: Status, pid: Option<u32>, title: &str) -> Row {
         rough: false,
         branch: None,
         runtime: None,
+        tasks: Vec::new(),
     }
 }
 
@@ -95,7 +96,7 @@ fn it_fits_every_screen() {
         mend the bridge
         Run `rm -rf build`?
         /home/ann/bridge · process 7 · sess-000000000015
-        Esc closes · Enter answers it · s says something to it · x stops it"#]]
+        Esc closes · Enter shows the question · s writes to it · x stops it"#]]
     .assert_eq(&flush(&stage(100, 14, rows()).ui.screen()));
     expect![[r#"
         Fleet · 1 waiting for you · 1 running
@@ -105,7 +106,7 @@ fn it_fits_every_screen() {
         ✗ failed   日本語の題
 
 
-        Esc closes · Enter answers · s says"#]]
+        Esc closes · Enter shows it · s writes"#]]
     .assert_eq(&flush(&stage(40, 8, rows()).ui.screen()));
 }
 

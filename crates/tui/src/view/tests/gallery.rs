@@ -212,6 +212,7 @@ fn kept() -> Vec<Kept> {
         rough: false,
         branch: Some("main".into()),
         runtime: None,
+        tasks: Vec::new(),
     };
     let kept = |row, messages, prompt| Kept { row, messages, prompt };
     let waits = |question: &str, ask| Status::Waiting { asks: 1, question: question.into(), ask };

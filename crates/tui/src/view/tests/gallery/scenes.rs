@@ -34,9 +34,9 @@ pub(super) fn question_plan(stage: &mut AttachedUi) {
     let choices = vec![
         choice("begin", "Begin", "the mode is ask again"),
         choice("edit", "Edit the plan", "change its text, then you are asked again"),
-        choice("keep", "Keep planning", "nothing begins; say what the plan misses"),
+        choice("keep", "Keep planning", "say what is missing; nothing begins yet"),
     ];
-    let message = "Nothing was changed so far.".into();
+    let message = "Nothing has been changed so far.".into();
     ask(stage, 40, "Begin with this plan?", AskKind::Choose { message, choices, many: false });
     stage.ui.wait(2_000);
 }
@@ -51,22 +51,20 @@ pub(super) fn sub_agent(stage: &mut AttachedUi) {
     stage.happen(Body::Tool(ToolEvent::Started { tool: works }));
     let progress = Progress::Output("read src/cart.rs\nedit src/cart.rs\nedit src/till.rs\n".into());
     stage.happen(Body::Tool(ToolEvent::Progress { tool: works, progress }));
-    let choice = |id: &str, label: &str, detail: Option<&str>| Choice {
-        id: id.into(),
-        label: label.into(),
-        detail: detail.map(str::to_owned),
-    };
-    let rule = Some("run commands that start with `git commit`");
-    let choices = vec![
-        choice("once", "Allow once", None),
-        choice("session", "Allow for this session", rule),
-        choice("always", "Always allow in this project", rule),
-        choice("deny", "Deny", Some("it is told that, and goes on")),
-    ];
-    let message =
-        "Medium risk\n- `git` works on this project and runs its code\n\n  | git commit -am 'rename total'";
-    let title = "Sub-agent general asks: run `git commit -am 'rename total'`";
-    ask(stage, 40, title, AskKind::Choose { message: message.into(), choices, many: false });
+    let line = "git commit -am 'rename total'";
+    let args = r#"{"command":"git commit -am 'rename total'"}"#;
+    let preview = Preview::Command { line: line.into(), inner: Vec::new() };
+    let asked = consent_to(
+        works,
+        "bash",
+        args,
+        preview,
+        Risk::Medium,
+        "`git` runs code of this project",
+    );
+    let title =
+        "Sub-agent general “rename total to sum_of and commit it” asks: run `git commit -am 'rename total'`";
+    ask(stage, 40, title, AskKind::Consent(Box::new(asked)));
     stage.ui.wait(2_000);
 }
 
