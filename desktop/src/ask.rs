@@ -54,6 +54,8 @@ fn one_stands() -> bool {
     stands
 }
 
+/// Characters of a line of a dialog: so many lines as the longest address has fit on a screen.
+const LINE: i32 = 90;
 /// Characters of an address that is not opened.
 const MAX_SHOWN: usize = 200;
 
@@ -89,6 +91,13 @@ fn dialog(parent: Parent<'_>, kind: gtk::MessageType, title: &str, words: &str) 
         gtk::MessageDialog::new(parent, gtk::DialogFlags::MODAL, kind, gtk::ButtonsType::None, title);
     // Plain text, no markup: it comes from elsewhere.
     dialog.set_secondary_text(Some(words));
+    // All of it is seen: an address has no spaces, and would lead out of the screen in one line.
+    for label in dialog.message_area().downcast::<gtk::Box>().into_iter().flat_map(|area| area.children()) {
+        if let Ok(label) = label.downcast::<gtk::Label>() {
+            label.set_line_wrap_mode(gtk::pango::WrapMode::WordChar);
+            label.set_max_width_chars(LINE);
+        }
+    }
     dialog.set_title("Parlor");
     STANDING.set(STANDING.get() + 1);
     dialog.connect_destroy(|_| STANDING.set(STANDING.get().saturating_sub(1)));

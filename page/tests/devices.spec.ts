@@ -107,7 +107,7 @@ test("an approver is offered Allow once and Deny, by buttons and by keys, and no
         .locator("#ask footer button")
         .evaluateAll((all) => all.map((one) => (one as HTMLElement).innerText.replace(/\s+/g, " ")));
     await expect.poll(buttons, { timeout: WAIT }).toEqual(["Allow once Y", "Deny and stop N", "Deny with reason… R"]);
-    expect(await page.locator("#ask").innerText()).not.toMatch(/for good|For session/);
+    expect(await page.locator("#ask").innerText()).not.toMatch(/for good|for session/);
     expect(await page.locator("#composer").getAttribute("placeholder")).toBe("This device may only allow or deny.");
     for (const key of ["s", "a"]) await page.keyboard.press(key);
     // A yes to anything else may last.

@@ -39,7 +39,9 @@ pub struct Import {
 #[non_exhaustive]
 pub enum NotASession {
     /// It is something else.
-    #[error("this is not a session that Parlor has written")]
+    #[error(
+        "this is not a session that Parlor has written; `parlor sessions export ID --format jsonl` writes one"
+    )]
     Foreign,
     /// A newer version wrote it.
     #[error(

@@ -87,8 +87,7 @@ pub fn first_told(ground: &Ground, data: &Path, is_ephemeral: bool) -> Option<St
     }
     let file = settings::file().map_or("your settings".to_owned(), |file| path_text::write(&file));
     Some(format!(
-        "in a project it works without asking, inside the sandbox, and asks before anything leaves it; to be asked each time: \
-         Shift-Tab, or policy = \"ask\" in {file}"
+        "in a project it works in the sandbox without asking; to be asked before each change: /mode ask, or policy = \"ask\" in {file} for good"
     ))
 }
 
@@ -181,7 +180,7 @@ mod tests {
         }
         assert!(first_told(&new, &data, true).is_some() && !data.exists(), "nothing is kept");
         let words = first_told(&new, &data, false).unwrap();
-        assert!(words.contains("Shift-Tab") && words.contains("policy = \"ask\""), "{words}");
+        assert!(words.contains("/mode ask") && words.contains("policy = \"ask\""), "{words}");
         assert_eq!(first_told(&new, &data, false), None);
     }
 }

@@ -76,6 +76,12 @@ pub fn host_name(word: &str) -> Result<String, &'static str> {
             name.split('.').all(part)
         }
     };
+    // What is listened on, which no browser asks for.
+    if matches!(name, "0.0.0.0" | "[::]") {
+        return Err(
+            "this is an address to listen on: write --bind 0.0.0.0, and --host with the name that browsers use",
+        );
+    }
     let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port != 0));
     if is_name && is_port {
         Ok(word.to_owned())

@@ -244,10 +244,132 @@ pub(crate) const HABITS: &[Habit] = &[
         "`parlor bridge --from codelia --stdio --to asst -- COMMAND` connects a UI and a runtime, `parlor check --dialect asst --role runtime -- COMMAND` tests one",
     ),
     habit(
+        &["permissions", "policy", "approvals", "trust", "allow", "sandbox"],
+        "`--policy MODE` says what is asked: read-only, plan, ask, auto-edit, sandboxed or full; `parlor rules` shows what you allowed permanently",
+    ),
+    habit(
+        &["hosts", "ssh", "remote"],
+        "`parlor attach ssh://HOST` opens Parlor's UI on the runtime of another machine, where Parlor is installed, too",
+    ),
+    habit(
+        &["log", "logs"],
+        "`parlor sessions show ID` shows a conversation; the logs of the server lie where `parlor doctor` tells",
+    ),
+    habit(&["grep", "search"], "`parlor sessions search WORDS` searches all conversations"),
+    habit(&["watch", "monitor"], "`parlor ps --watch` shows the live sessions, and goes on"),
+    habit(&["backup"], "`parlor sessions backup FILE` copies all conversations into a file"),
+    habit(&["title"], "`parlor sessions rename ID TITLE` gives a conversation a title"),
+    habit(&["show", "view", "cat"], "`parlor sessions show ID` shows a conversation"),
+    habit(
+        &["pair", "qr", "phone", "mobile"],
+        "`parlor web` prints an address that pairs the browser that opens it, on this machine; `parlor help server` tells of other ones",
+    ),
+    habit(
+        &["clean", "cleanup", "wipe"],
+        "`parlor help data` tells where everything lies, and how to start over",
+    ),
+    habit(&["commands"], "`parlor --help` lists the commands; those of the terminal UI begin with `/`"),
+    habit(
+        &["zed", "jetbrains", "neovim", "nvim", "emacs", "vscode", "ide"],
+        "`parlor acp` is an agent for editors: each editor is told to start it",
+    ),
+    habit(&["about", "info"], "`parlor --version` tells which one this is, `parlor doctor` the setup"),
+    habit(
+        &["pricing", "quota"],
+        "`parlor sessions show ID` tells what a conversation cost, `parlor models` lists the models",
+    ),
+    habit(
         &["--listen", "--host", "--port"],
         "`parlor web --port PORT` is the page, `parlor serve --dialect NAME --listen ws://127.0.0.1:0` is for other programs' UIs",
     ),
 ];
+
+/// Words behind a command of ours that it does not have.
+pub(crate) struct Below {
+    of: &'static str,
+    words: &'static [&'static str],
+    pub(crate) here: &'static str,
+}
+
+const fn below(of: &'static str, words: &'static [&'static str], here: &'static str) -> Below {
+    Below { of, words, here }
+}
+
+/// Any word.
+const ANY: &str = "";
+
+/// What is meant by a word that a command of ours does not have, where leaving it out would do something else.
+pub(crate) const BELOW: &[Below] = &[
+    below(
+        "rules",
+        &["add", "new", "create", "set", "allow"],
+        "a rule is made where it is asked: `a` at a question; `parlor run --allow TOOL \"PROMPT\"` allows tools for one prompt",
+    ),
+    below(
+        "rules",
+        &["deny", "block"],
+        "what no rule allows is asked or denied already; `parlor rules` lists what is, and revokes it",
+    ),
+    below(
+        "devices",
+        &["add", "new", "pair", "invite", "qr"],
+        "`parlor web` prints an address that pairs the browser that opens it",
+    ),
+    below(
+        "agents",
+        &["add", "new", "create", "install", "register"],
+        "`parlor attach --dialect acp -- COMMAND` opens any agent; `parlor help settings` tells how an agent gets a name",
+    ),
+    below("agents", &[ANY], "`parlor attach NAME` opens one of them, `parlor agents` lists them"),
+    below(
+        "skills",
+        &["add", "new", "create", "install"],
+        "a skill is a folder with a SKILL.md: `parlor help extend` tells where",
+    ),
+    below(
+        "worktrees",
+        &["add", "new", "create"],
+        "`parlor --worktree NAME` makes a worktree and works in it",
+    ),
+    below(
+        "models",
+        &["pull", "download", "add", "install"],
+        "Parlor downloads no models: pull it with your local server, then `--model ollama/NAME` uses it",
+    ),
+    below(
+        "models",
+        &["set", "use", "default", "switch", "select"],
+        "`--model PROVIDER/NAME` uses a model once; `/model` in the terminal UI or `model` in the settings keeps it",
+    ),
+    below(
+        "web",
+        &["stop", "down", "kill", "end", "quit"],
+        "Ctrl-C ends the page where `parlor web` runs; sessions go on",
+    ),
+    below("up", &["stop", "down", "kill", "end", "quit"], "`parlor down` ends the background server"),
+    below("up", &["status", "list", "ls"], "`parlor ps` shows the live sessions"),
+    below(
+        "ps",
+        &["stop", "kill", "rm", "end"],
+        "`parlor down` ends the background server, `/stop` in the terminal UI a run; `/fleet` there shows all sessions",
+    ),
+    below(
+        "hooks",
+        &["add", "new", "create", "install"],
+        "hooks are written in a settings file: `parlor help extend` tells how; `parlor hooks` lists them",
+    ),
+    below(
+        "prompt",
+        &[ANY],
+        "`parlor prompt` shows what the model is told; `parlor run \"PROMPT\"` is one prompt without a screen",
+    ),
+];
+
+/// What is meant by a word behind a command of ours.
+pub(crate) fn meant_below(command: &str, word: &str) -> Option<&'static str> {
+    let is = |below: &&Below| below.of == command && (below.words == [ANY] || below.words.contains(&word));
+    BELOW.iter().find(is).map(|below| below.here)
+}
 
 /// Modes of other programs, and the mode here that is meant: by what it does, never a looser one.
 const MODES: &[(&[&str], &str)] = &[

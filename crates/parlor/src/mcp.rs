@@ -230,7 +230,7 @@ pub(crate) async fn mcp(launch: &Launch, asked: Mcp) -> anyhow::Result<Exit> {
         McpCommand::Forget { name } => {
             let listed = find(&servers, &name)?;
             let had = mcp::forget(&data, root(&work_dir, listed)?, &listed.entry)?;
-            let said = if had { "what you said to it is taken back" } else { "you had said nothing to it" };
+            let said = if had { "your answer is forgotten" } else { "there was no answer to forget" };
             output::print_line(&format!("{name}: {said}; what it downloaded is removed"));
         }
         McpCommand::Login { name } => {

@@ -7,7 +7,7 @@ mod table;
 
 use crate::cli::{self, Cli, Sub};
 use crate::environment;
-use crate::habits::{meant, mode_meant, nearest};
+use crate::habits::{meant, meant_below, mode_meant, nearest};
 use crate::serve::argv_compat;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, CommandFactory};
@@ -383,10 +383,16 @@ fn bare(cli: &Command, line: &mut Mended, at: usize, is_ours: bool) -> Option<()
             line.words.splice(command..=at, words(new));
             return Some(());
         }
+        if meant_below(of.get_name(), &word).is_some() {
+            return None;
+        }
         let all =
             of.get_subcommands().flat_map(|sub| std::iter::once(sub.get_name()).chain(sub.get_all_aliases()));
         line.words[at] = nearest(&word, all)?.to_owned();
         return Some(());
+    }
+    if below.is_none() && meant_below(of.get_name(), &word).is_some() {
+        return None;
     }
     let takes_none = !of.has_subcommands() && target.get_positionals().next().is_none();
     (is_ours && takes_none).then(|| drop(line.words.remove(at)))

@@ -1,7 +1,7 @@
 //! What is told where a command line could not be read: which word is meant here, or what there is in its place.
 
 use crate::cli::Cli;
-use crate::habits::{meant, mode_meant, nearest};
+use crate::habits::{meant, meant_below, mode_meant, nearest};
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use domain::harmless::{clean, in_line, quoted};
@@ -18,6 +18,12 @@ pub(crate) fn no_command(word: &str) -> String {
     let hint = match (meant(word), nearest(word, all)) {
         (Some(here), _) => here.to_owned(),
         (None, Some(near)) => format!("did you mean `parlor {near}`?"),
+        // A word of the terminal UI.
+        (None, None) if tui::COMMANDS.iter().any(|command| command.name == word) => {
+            format!(
+                "`/{word}` does that in the terminal UI, which `parlor` opens; a prompt of one word goes with `parlor run`"
+            )
+        }
         (None, None) => {
             "`parlor --help` lists the commands; a prompt of one word goes with `parlor run`".to_owned()
         }
@@ -124,6 +130,9 @@ pub(crate) fn answer(why: &clap::Error, words: &[OsString]) -> Option<String> {
         };
         return Some(format!("`parlor {}` cannot use {}\n\nhint: {hint}", name, quoted(unknown)));
     }
+    if let Some(here) = meant_below(of.get_name(), unknown).filter(|_| below.is_none()) {
+        return Some(format!("`parlor {}` has no {}\n\nhint: {here}", of.get_name(), quoted(unknown)));
+    }
     if !of.has_subcommands() {
         let name = of.get_name();
         return Some(format!(
@@ -207,7 +216,7 @@ fn names(command: &clap::Command) -> impl Iterator<Item = &str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::habits::HABITS;
+    use crate::habits::{BELOW, HABITS};
 
     /// What stands in back quotes.
     fn in_back_quotes(text: &str) -> impl Iterator<Item = &str> {
@@ -217,8 +226,9 @@ mod tests {
     #[test]
     fn what_is_told_can_be_typed() {
         let mut tried = 0;
-        for habit in HABITS {
-            for line in in_back_quotes(habit.here) {
+        let told = HABITS.iter().map(|habit| habit.here).chain(BELOW.iter().map(|below| below.here));
+        for here in told {
+            for line in in_back_quotes(here) {
                 let line = line.replace("--dialect NAME", "--dialect codelia");
                 let line =
                     line.replace(" MODE", " ask").replace(" LEVEL", " low").replace("TOOL,TOOL", "write");
@@ -234,7 +244,8 @@ mod tests {
                 if !words.starts_with("parlor") {
                     continue;
                 }
-                if words == "parlor help settings" {
+                if words.starts_with("parlor help ") && words != "parlor help run" {
+                    // A page, and no command of the same name.
                     let asked = words.split(' ').map(OsString::from).collect::<Vec<_>>();
                     assert!(crate::topics::asked(&asked).is_some_and(|page| page.is_ok()));
                     continue;

@@ -38,6 +38,9 @@ pub fn find(name: &str, registries: &[PathBuf], say: impl Fn(&str)) -> anyhow::R
             .max_by(|one, two| one.0.total_cmp(&two.0));
         let hint = match near {
             Some((_, near)) => format!("did you mean {near}? `parlor agents` lists all"),
+            None if name.contains('@') => {
+                format!("parlor attach ssh://{name} opens the runtime of another machine")
+            }
             None => "`parlor agents` lists what there is; -- COMMAND starts a program of your own".to_owned(),
         };
         return Err(usage(format!("there is no agent `{name}`\n\nhint: {hint}")));

@@ -7,6 +7,7 @@
 mod access;
 mod aside;
 mod backup;
+mod begun;
 mod cells;
 mod contents;
 mod health;
@@ -233,8 +234,8 @@ impl SqliteStore {
         project: Option<&str>,
         limit: usize,
     ) -> Result<Vec<SessionSummary>, StoreError> {
-        let found =
-            session::found(&self.connection, &self.owner, (&query(words), project), limit.min(MAX_FOUND));
+        let query = self.done(begun::lazy_query(&self.connection, words))?;
+        let found = session::found(&self.connection, &self.owner, (&query, project), limit.min(MAX_FOUND));
         let mut sessions = Vec::new();
         for (mut session, newest) in self.done(found)? {
             // Where the log is damaged, that it was said there is known all the same.
@@ -338,11 +339,6 @@ fn text_of(entry: &domain::state::Entry) -> String {
         EntryKind::Compaction(compaction) => compaction.summary.clone(),
         EntryKind::Notice { text, .. } => text.clone(),
     }
-}
-
-/// The words as a query of the search index: each begins a word.
-fn query(words: &Words) -> String {
-    words.iter().map(|word| format!("\"{word}\"*")).collect::<Vec<_>>().join(" ")
 }
 
 impl Store for SqliteStore {
@@ -567,7 +563,7 @@ impl Store for SqliteStore {
         if let Some((words, limit)) = words.as_ref().zip(listing.limit) {
             return self.first_found(words, listing.project.as_deref(), limit);
         }
-        let listed = session::list(&self.connection, &self.owner, listing, words.as_ref().map(query));
+        let listed = session::list(&self.connection, &self.owner, listing, words.as_ref().map(begun::query));
         self.done(listed)
     }
 
@@ -583,7 +579,7 @@ impl Store for SqliteStore {
         }
         let limit = limit.min(MAX_FOUND);
         let mut found = Vec::new();
-        for hit in self.done(session::hits(&self.connection, &query(&words), limit))? {
+        for hit in self.done(session::hits(&self.connection, &begun::query(&words), limit))? {
             let text = self.text_of(&hit.session, hit.id, hit.entry, hit.events)?;
             found.push(SearchHit {
                 session: hit.session,

@@ -99,6 +99,8 @@ pub(crate) struct Transcript {
     /// What the mouse is drawn over: where it began, where it is.
     drag: Option<(Position, Position)>,
     search: Option<Search>,
+    /// Whether something was selected before the search began, and is when it ends.
+    selects_after: bool,
     /// The cell that stands open because words were found in it.
     found_in: Option<CellKey>,
 }
@@ -124,6 +126,7 @@ impl Transcript {
 
     /// Goes to the end.
     pub(crate) fn go_to_end(&mut self) {
+        self.found_in = None;
         self.scroll = Scroll::Tail;
     }
 
@@ -144,8 +147,11 @@ impl Transcript {
 
     /// Ends the selection; `false` when there is none.
     pub(crate) fn deselect(&mut self) -> bool {
-        self.found_in = None;
-        self.selected.take().is_some()
+        let was = self.selected.take().is_some();
+        if was {
+            self.found_in = None;
+        }
+        was
     }
 
     /// Whether the person looks for words or walks over cells.
@@ -155,6 +161,13 @@ impl Transcript {
 
     /// Moves the selection; past the last cell it ends. Tells which cell is to be shown then.
     pub(crate) fn walk(&mut self, thread: &Thread, back: bool, stops: Stops) -> Option<CellKey> {
+        // What was found last is the first to be selected.
+        if let (None, Some(found), Stops::Every) = (self.selected, self.found_in, stops)
+            && thread.position(found).is_some()
+        {
+            self.selected = Some(found);
+            return Some(found);
+        }
         let cells = thread.cells();
         let wanted = |key: CellKey| match stops {
             Stops::Every => !matches!(key, CellKey::End(_)),
@@ -222,6 +235,7 @@ impl Transcript {
 
     /// Begins to look for words.
     pub(crate) fn look_for(&mut self, seen: &SessionView, words: &str) {
+        self.selects_after = self.selected.is_some();
         self.search = Some(Search::new(words, &seen.state, &seen.thread));
         self.select_found();
     }
@@ -232,14 +246,17 @@ impl Transcript {
         if search.key(key, &seen.state, &seen.thread) {
             self.select_found();
         } else {
-            self.search = None;
+            self.end_search();
         }
         true
     }
 
-    /// Looks for nothing any more; what was found stays selected.
+    /// Looks for nothing any more. What was found stays where it is and open; letters are the composer's again where they were before:
+    /// somebody who goes on writing must not copy or go back by the first of them.
     pub(crate) fn end_search(&mut self) {
-        self.search = None;
+        if self.search.take().is_some() && !self.selects_after {
+            self.selected = None;
+        }
     }
 
     fn select_found(&mut self) {

@@ -1,6 +1,7 @@
 //! Follows the fleet for the tray, on a connection of its own, for as long as the shell runs.
 //!
-//! Invariants: it never begins a server that the person has ended; while none runs it looks seldom, and at once when the person has begun one.
+//! Invariants: it never begins a server that the person has ended; while none runs it looks seldom, and at once when the person has begun one;
+//! one that was lost is looked for soon, since whoever needs it has it begun anew.
 
 use crate::channel::Channel;
 use crate::tray::Fleet;
@@ -11,6 +12,8 @@ use tokio::time::timeout;
 
 /// How long it waits before it looks again whether a server runs.
 pub const LOOK_EVERY: Duration = Duration::from_secs(15);
+/// The same where one ran until now.
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Follows the fleet until nobody is left who could begin a server; `told` hears of every change, and of `None` when none runs. `begun`
 /// changes when the person has begun one.
@@ -24,6 +27,7 @@ pub async fn follow(
         return;
     }
     loop {
+        let mut ran = false;
         if let Ok(number) = channel.open(&json!("fleet")).await {
             let mut fleet = Fleet::default();
             loop {
@@ -33,6 +37,7 @@ pub async fn follow(
                     changed |= fleet.hear(line) || line.starts_with("{\"welcome\"");
                 }
                 if changed {
+                    ran = true;
                     told(Some(&fleet));
                 }
                 if heard.end.is_some() {
@@ -41,7 +46,8 @@ pub async fn follow(
             }
         }
         told(None);
-        if timeout(LOOK_EVERY, begun.changed()).await.is_ok_and(|changed| changed.is_err()) {
+        let wait = if ran { LOOK_AGAIN } else { LOOK_EVERY };
+        if timeout(wait, begun.changed()).await.is_ok_and(|changed| changed.is_err()) {
             return;
         }
     }
@@ -76,6 +82,14 @@ mod tests {
                 json!({"rows": {"all": true, "rows": [{"key": "s", "session": "s", "status": "waiting"}]}});
             peer.write_all(format!("{row}\n").as_bytes()).await.unwrap();
             assert_eq!(saw.recv().await, Some(Some(1)));
+            // The connection is lost, and a server runs: nobody waits for long until the tray knows it.
+            drop(peer);
+            assert_eq!(saw.recv().await, Some(None));
+            let again = timeout(LOOK_EVERY / 2, server.accept()).await.unwrap().unwrap().0;
+            let mut peer = BufReader::new(again);
+            peer.read_line(&mut String::new()).await.unwrap();
+            peer.write_all(b"{\"welcome\":{}}\n").await.unwrap();
+            assert_eq!(saw.recv().await, Some(Some(0)));
             drop((peer, server));
             std::fs::remove_file(world.dir.path().join("server.json")).unwrap();
             assert_eq!(saw.recv().await, Some(None));

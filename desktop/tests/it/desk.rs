@@ -228,6 +228,14 @@ impl World {
         String::from_utf8_lossy(&found.stdout).lines().map(str::to_owned).collect()
     }
 
+    /// How wide and how high a window is.
+    pub(crate) fn size(&self, window: &str) -> (u32, u32) {
+        let told = self.command("xdotool").args(["getwindowgeometry", "--shell", window]).output().unwrap();
+        let told = String::from_utf8_lossy(&told.stdout).into_owned();
+        let side = |name: &str| told.lines().find_map(|line| line.strip_prefix(name)?.parse().ok()).unwrap();
+        (side("WIDTH="), side("HEIGHT="))
+    }
+
     /// Answers the dialog by keys, again where they came before it had the focus.
     pub(crate) fn answers(&self, keys: &[&str]) {
         let asked = self.windows().len();

@@ -135,6 +135,22 @@ fn a_link_from_elsewhere_is_asked_about_before_anything_happens() {
 }
 
 #[test]
+fn an_address_of_any_length_is_seen_whole_before_it_is_opened() {
+    let world = World::new();
+    let window = world.window(&[]);
+    window.reads("Begin");
+    until("the window is seen", || world.windows().len() == 1);
+    for length in [10, 1_900] {
+        window.eval(&format!("location.href = 'https://example.com/' + 'a'.repeat({length})"));
+        until("it is asked", || world.windows().len() == 2);
+        let asked = world.windows().pop().unwrap();
+        let (width, height) = world.size(&asked);
+        assert!(width <= 1280 && height <= 900, "{width}x{height}");
+        world.answers(&["Return"]);
+    }
+}
+
+#[test]
 fn the_window_is_dark_or_light_as_the_desktop_is() {
     let world = World::new();
     let desk = world.desk();

@@ -189,9 +189,9 @@ describe("a question", () => {
       reach({ ...can, policy: false }),
       reach({ ...can, policy: false, session_scope: false }),
     ]).toEqual(["project", "theirs", "same"]);
-    expect(REACH.project).toMatchObject({ session: "For session", always: "In this project" });
-    expect(REACH.theirs.always).toBe("Always");
-    expect(REACH.same.session).toBe("The same again");
+    expect(REACH.project).toMatchObject({ session: "Allow for session", always: "Always allow" });
+    expect(REACH.theirs.always).toBe("Always allow");
+    expect(REACH.same.session).toBe("Allow the same again");
     expect([
       noWord({ run: 1 }, { takes_reason: true }),
       noWord({}, { takes_reason: true }),

@@ -177,7 +177,7 @@ test("an approver's page answers once, and no rule comes of it", LONG, async () 
     await other
       .locator("#ask footer button")
       .evaluateAll((all) => all.map((one) => (one as HTMLElement).innerText.split("\n")[0]?.trim())),
-  ).not.toContain("In this project");
+  ).not.toContain("Always allow");
   await other.getByRole("button", { name: /Allow once/ }).click();
   await other.locator("#ask").waitFor({ state: "detached" });
   (await model.turn()).say("made").end();

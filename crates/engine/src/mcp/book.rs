@@ -226,7 +226,7 @@ pub fn forget(data: &Path, project: Option<&Path>, entry: &Entry) -> io::Result<
     CardFile::of(data, project, &entry.digest).remove();
     let folder = caches::folder(data, project, entry);
     caches::remove(&folder).map_err(|why| {
-        let what = "what you said to it is taken back, but what it downloaded cannot be removed; remove";
+        let what = "your answer is forgotten, but what it downloaded cannot be removed; remove";
         io::Error::new(why.kind(), format!("{what} {} yourself: {why}", folder.display()))
     })?;
     Ok(had)

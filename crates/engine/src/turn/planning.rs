@@ -105,7 +105,7 @@ fn question(plan: &str, changed: bool, before: Policy) -> (String, AskKind) {
         detail: Some(detail),
     };
     let choices = vec![
-        choice(BEGIN, "Begin", format!("the mode is {before} again")),
+        choice(BEGIN, "Begin", format!("back to the mode {before}")),
         choice(EDIT, "Edit the plan", "change its text, then you are asked again".to_owned()),
         choice(
             COMMENT,

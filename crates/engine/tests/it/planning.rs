@@ -100,7 +100,7 @@ async fn the_question_says_which_mode_is_on_again() {
     bench.prompt("move it").await;
     bench.until(|body| matches!(body, Body::Ask(AskEvent::Opened(_)))).await;
     let AskKind::Choose { choices, many: false, .. } = &bench.state.asks[0].kind else { panic!() };
-    assert_eq!(choices[0].detail.as_deref(), Some("the mode is auto-edit again"));
+    assert_eq!(choices[0].detail.as_deref(), Some("back to the mode auto-edit"));
     bench.cancel().await;
     assert_eq!(bench.finish().await, TurnEnd::Done);
     assert_eq!(bench.state.settings.policy, Policy::Plan);

@@ -5,14 +5,14 @@ I am the offline model: no key, no network, but every feature can be tried with 
 
 - `list files in src`, `read README.md`, `read A and B`
 - ``run `ls -la` ``, `grep TODO in src`, `find *.rs`
-- `write hello.txt: hi`, `edit hello.txt: hi => hello`: in a project of yours it works, and asks where the mode is ask
-- ``run `git tag try` ``, which is asked for, as is all that leaves the project
+- `write hello.txt: hi`, `edit hello.txt: hi => hello`: in a project it just does it; in the mode \"asks first\" it asks
+- ``run `git tag try` ``, which needs your yes, as does all that leaves the project
 - `plan`, `ask me something` (or: to confirm, choose, type, edit)
 - `think`, `show markdown`, `count to 200 slowly`, `fail`, `say WORDS`
 - `call TOOL {\"json\": \"arguments\"}` for any other tool
 - steps: `write a.txt: hi then read a.txt`
 
-For a real model give a key with `parlor login`, set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY`, or start a local server.";
+For a real model add an API key with `parlor login`, set `ANTHROPIC_API_KEY`, `OPENAI_API_KEY` or `GEMINI_API_KEY`, or start a local server.";
 
 pub(super) const THOUGHT: &str = "\
 The person wants me to think. I should look at the question from more than one side, \

@@ -92,6 +92,10 @@ pub(super) const RIGHT: &[(&[&str], Right)] = &[
     (&["login-status", "whoami", "account"], Right::Is(&["doctor"])),
     (&["--no-color", "--no-colour", "--no-ansi"], Right::Is(&["--theme", "plain"])),
     (&["--attach", "-f", "--input"], Right::Is(&["--file"])),
+    (&["watch", "monitor"], Right::Is(&["ps", "--watch"])),
+    (&["backup"], Right::Is(&["sessions", "backup"])),
+    (&["pair", "qr", "phone", "mobile"], Right::Is(&["web"])),
+    (&["zed", "jetbrains", "neovim", "nvim", "emacs", "vscode", "ide"], Right::Served),
 ];
 
 /// Two words that mean more together than the first alone.
@@ -113,10 +117,13 @@ pub(super) const PAIRS: &[(&[&str], &[&str], &[&str])] = &[
 pub(super) const BELOW: &[(&str, &[&str], &[&str])] = &[
     ("sessions", &["resume", "open", "continue", "restore", "attach"], &["--resume"]),
     ("sessions", &["clear", "purge", "kill"], &["sessions", "rm"]),
+    ("worktrees", &["add", "new", "create"], &["--worktree"]),
+    ("worktrees", &["rm", "delete"], &["worktrees", "remove"]),
     ("mcp", &["install", "new", "add-json"], &["mcp", "add"]),
     ("mcp", &["uninstall", "delete"], &["mcp", "remove"]),
     ("mcp", &["get", "show", "status"], &["mcp", "test"]),
 ];
 
 /// Words of other programs' commands that begin a prompt here.
-pub(super) const PROMPTS: &[&str] = &["review", "fix", "explain", "commit", "test"];
+pub(super) const PROMPTS: &[&str] =
+    &["review", "fix", "explain", "commit", "test", "show", "search", "allow", "view", "clean", "cat"];

@@ -153,7 +153,7 @@ pub(super) const STEPS: &[Step] = &[
     Step {
         name: "undo",
         title: "you undo what a command did",
-        words: "The agent wants to run \"rm hello.txt\" once more. This time allow it with y:\nthe file is gone; the question says that the command itself has no way back.\nThen write /undo and press Enter: it is back. Undo covers what commands do, not\nonly edits.",
+        words: "The agent wants to run \"rm hello.txt\" once more. This time allow it with y:\nthe file is gone. The question warned that it cannot be undone, and rm cannot;\nbut Parlor has kept a copy. Write /undo and press Enter: it is back. Undo covers\nwhat commands do, not only edits.",
         opens: Opens::Prompt("run `rm hello.txt`"),
         needs: Some(HELLO),
         makes: &[],

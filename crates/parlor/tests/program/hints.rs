@@ -105,6 +105,7 @@ const IN_ITS_PLACE: &[(&str, Result<&str, &str>)] = &[
     ("parlor attach --session …", Err("a server")),
     ("parlor acp --to NAME", Err("another program")),
     ("parlor attach NAME", Err("another program")),
+    ("parlor attach ssh://HOST", Err("another machine")),
     ("parlor attach name", Err("another program")),
     (
         "parlor bridge --from codelia --stdio --to asst -- COMMAND",
@@ -148,6 +149,8 @@ const IN_ITS_PLACE: &[(&str, Result<&str, &str>)] = &[
     ("parlor serve --dialect native --stdio", Ok("parlor serve --dialect native --stdio")),
     ("parlor serve --dialect …", Err("a server")),
     ("parlor sessions export ID -o FILE", Ok("parlor sessions export sess-1 -o talk.md")),
+    ("parlor sessions export ID --format jsonl", Ok("parlor sessions export sess-1 --format jsonl")),
+    ("parlor sessions backup FILE", Ok("parlor sessions backup another.db")),
     ("parlor sessions import FILE", Ok("parlor sessions import bridge.jsonl")),
     ("parlor sessions redo", Ok("parlor sessions undo sess-1 && parlor sessions redo sess-1")),
     ("parlor sessions undo", Ok("parlor sessions undo sess-1")),

@@ -213,6 +213,44 @@ const SLIPS: &[(&str, &str)] = &[
     ("-", "`parlor --help` lists the commands"),
 ];
 
+/// What was tried by hand and had said nothing of use: words below a command of ours, and words of the screen.
+const TRIED: &[(&str, &str)] = &[
+    ("rules add bash", "a rule is made where it is asked"),
+    ("rules allow cargo_test", "parlor run --allow TOOL"),
+    ("rules deny rm", "`parlor rules` lists what is"),
+    ("permissions", "`parlor rules` shows what you allowed"),
+    ("policy full", "`--policy MODE` says what is asked"),
+    ("devices add phone", "`parlor web` prints an address"),
+    ("agents add mine", "parlor attach --dialect acp -- COMMAND"),
+    ("agents codex", "`parlor attach NAME` opens one"),
+    ("skills add x", "a folder with a SKILL.md"),
+    ("worktrees add x", "hint: parlor --worktree x"),
+    ("worktrees rm x", "hint: parlor worktrees remove x"),
+    ("worktree rm x", "hint: parlor worktrees remove x"),
+    ("models pull qwen3", "Parlor downloads no models"),
+    ("models use gpt-5", "`--model PROVIDER/NAME` uses a model once"),
+    ("web stop", "Ctrl-C ends the page"),
+    ("up stop", "`parlor down` ends the background server"),
+    ("up status", "`parlor ps` shows"),
+    ("ps kill 3", "`parlor down` ends the background server"),
+    ("hooks add x", "`parlor help extend` tells how"),
+    ("prompt hi", "`parlor run \"PROMPT\"` is one prompt"),
+    ("logs", "`parlor sessions show ID`"),
+    ("ssh desk", "parlor attach ssh://HOST"),
+    ("attach me@desk", "parlor attach ssh://me@desk"),
+    ("grep lantern", "parlor sessions search WORDS"),
+    ("search lantern", "parlor sessions search WORDS"),
+    ("backup all.db", "hint: parlor sessions backup all.db"),
+    ("watch", "hint: `parlor ps --watch` shows"),
+    ("phone", "hint: `parlor web` prints an address"),
+    ("clean", "`parlor help data` tells where everything lies"),
+    ("theme", "`/theme` does that in the terminal UI"),
+    ("compact", "`/compact` does that in the terminal UI"),
+    ("zed", "`parlor acp` is an agent for editors"),
+    ("sessions import README.md", "`parlor sessions export ID --format jsonl`"),
+    ("web --no-open --host 0.0.0.0", "--bind 0.0.0.0"),
+];
+
 /// Refused, with something that says what to do.
 fn says(typed: &str, wanted: &str) -> Result<(), String> {
     let world = tempfile::tempdir().unwrap();
@@ -267,6 +305,12 @@ fn what_a_stranger_types_wrong_is_answered_with_what_is_right() {
 }
 
 #[test]
+fn a_word_that_a_command_does_not_have_is_answered_with_what_does_it() {
+    assert!(TRIED.len() >= 30);
+    all_say(TRIED);
+}
+
+#[test]
 fn a_slip_is_answered_with_what_would_have_been_right() {
     assert!(SLIPS.len() >= 40);
     all_say(SLIPS);
@@ -315,7 +359,7 @@ fn whole_line(answer: &str) -> Option<String> {
 #[test]
 fn a_whole_line_that_is_told_is_one_that_the_program_takes() {
     let (mut told, mut faults) = (BTreeSet::new(), Vec::new());
-    for (typed, _) in NEWCOMER.iter().chain(SWITCHER).chain(STRANGER).chain(SLIPS) {
+    for (typed, _) in NEWCOMER.iter().chain(SWITCHER).chain(STRANGER).chain(SLIPS).chain(TRIED) {
         let world = tempfile::tempdir().unwrap();
         let words: Vec<String> = typed.split(' ').map(|word| word.replace('_', " ")).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -74,7 +74,7 @@ fn the_whole_tour_is_walked_by_keys_and_goes_on_where_it_was_left() {
     screen.shows(&[RESTS]);
     assert!(!project(&world, "hello.txt").exists());
     screen.send("/undo\r");
-    screen.shows(&["made hello.txt"]);
+    screen.shows(&["restored hello.txt"]);
     screen.send(LEAVES);
     screen.shows(&["Done. hello.txt was removed by a command, and is back."]);
     screen.shows(&["Step 6 of 7", "q and Enter leaves: "]);

@@ -87,7 +87,7 @@ fn what_a_command_rewrote_is_shown_taken_back_and_done_again() {
     shell.says(&["sessions", "redo"]);
     assert_eq!((shell.get("a.txt").as_deref(), shell.get("new/c").as_deref()), (Some("two\n"), Some("x")));
     let shown = shell.says(&["sessions", "show", "--all"]);
-    assert!(shown.contains("Undid 3 file changes") && shown.contains("Did again"), "{shown}");
+    assert!(shown.contains("Undid 3 file changes") && shown.contains("Redid"), "{shown}");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn an_undo_that_leaves_every_file_is_not_told_as_done() {
     let undone = shell.command(&["sessions", "undo", "--leave"]).output().expect("it runs");
     let said = String::from_utf8_lossy(&undone.stdout).into_owned();
     assert_eq!(undone.status.code(), Some(1), "{said}");
-    assert!(said.contains("Nothing was moved") && said.contains("left as it is: b.txt"), "{said}");
+    assert!(said.contains("Nothing was changed") && said.contains("left as it is: b.txt"), "{said}");
     assert!(!said.contains("Undid"), "{said}");
     assert_eq!(shell.get("b.txt").as_deref(), Some("the person's\n"));
 }

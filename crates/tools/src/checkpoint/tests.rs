@@ -170,7 +170,7 @@ fn a_prompt_without_words_names_nothing() {
     let moved = scene.ledger.redo(false).unwrap();
     assert_eq!(
         (moved.words(Direction::Forth).as_str(), moved.prompts.len()),
-        ("Did again 1 file change\n  made a", 0)
+        ("Redid 1 file change\n  made a", 0)
     );
 }
 

@@ -38,19 +38,21 @@ impl UndoOutcome {
             1 => "1 file change".to_owned(),
             count => format!("{count} file changes"),
         };
-        let verb = match self.went(went) {
+        let went = self.went(went);
+        let verb = match went {
             Direction::Back => "Undid",
-            Direction::Forth => "Did again",
+            Direction::Forth => "Redid",
             Direction::Elsewhere => "Moved",
         };
         let rest = if self.finished.is_some() { " (the rest of what was cut before)" } else { "" };
         let mut text = if self.is_all_left() {
-            format!("Nothing was moved{of}{rest}: every file is left as it is")
+            format!("Nothing was changed{of}{rest}: every file is left as it is")
         } else {
             format!("{verb} {count}{of}{rest}")
         };
         for (path, done) in self.files.iter().take(MAX_NAMED) {
             let done = match done {
+                FileOutcome::Made | FileOutcome::Changed if went == Direction::Back => "restored",
                 FileOutcome::Made => "made",
                 FileOutcome::Changed => "changed",
                 FileOutcome::Merged => "merged",

@@ -64,8 +64,12 @@ pub struct AnsweredBy {
 impl std::fmt::Display for AnsweredBy {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let AnsweredBy { answered, asked } = self;
-        let questions = if *asked == 1 { "question" } else { "questions" };
-        write!(f, "would have answered {answered} of the {asked} {questions} of the last 7 days")
+        let which = match (answered, asked) {
+            (1, 1) => "the only question".to_owned(),
+            (_, 1) => format!("{answered} of the 1 question"),
+            _ => format!("{answered} of the {asked} questions"),
+        };
+        write!(f, "would have answered {which} of the last 7 days")
     }
 }
 

@@ -60,6 +60,8 @@ fn a_rule_tells_how_many_questions_it_would_have_answered() {
     assert_eq!(questions.counts("cargo test", &cargo, now), counted(0));
     let words = questions.counts("cargo test", &[], now).unwrap().to_string();
     assert_eq!(words, "would have answered 2 of the 6 questions of the last 7 days");
+    let one = AnsweredBy { answered: 1, asked: 1 }.to_string();
+    assert_eq!(one, "would have answered the only question of the last 7 days");
 }
 
 #[test]

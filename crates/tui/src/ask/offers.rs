@@ -203,7 +203,7 @@ impl List {
         if rule && sees.reach != Reach::Same {
             let session = match (sees.short, sees.wide) {
                 (true, _) => "session",
-                (false, false) => "this session",
+                (false, false) => "for this session",
                 (false, true) => "allow for this session",
             };
             self.say("s", session);
@@ -214,7 +214,7 @@ impl List {
             // For how long, and not of what: that the rule tells.
             let project = match (sees.short, sees.wide) {
                 (true, _) => "project",
-                (false, false) => "this project",
+                (false, false) => "for this project",
                 (false, true) => "always allow in this project",
             };
             self.say("a", if sees.reach == Reach::Project { project } else { "always" });

@@ -199,7 +199,7 @@ fn a_yes_for_the_session_says_how_far_it_reaches() {
         let offers = offers::of_question(&panel, &ask, sees, false);
         offers.into_iter().find(|offer| offer.key == "s").map(|offer| offer.words.replace('\u{a0}', " "))
     };
-    assert_eq!(words(Some("ls"), ALL).as_deref(), Some("this session"));
+    assert_eq!(words(Some("ls"), ALL).as_deref(), Some("for this session"));
     assert_eq!(words(Some("ls"), Sees { reach: Reach::Same, ..ALL }).as_deref(), Some("the same again"));
     assert_eq!(
         words(None, Sees { reach: Reach::Same, ..ALL }),

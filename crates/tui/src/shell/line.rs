@@ -95,8 +95,8 @@ impl Drop for Raw {
 }
 
 fn write(text: &str) {
-    // A terminal that is gone shows nothing.
-    let _ = terminal::stderr().lock().write_all(text.as_bytes());
+    // A raw terminal goes down a row and stays in its column. One that is gone shows nothing.
+    let _ = terminal::stderr().lock().write_all(text.replace('\n', "\r\n").as_bytes());
 }
 
 fn read(echo: Echo, question: &str, over: &AtomicBool) -> io::Result<TypedLine> {

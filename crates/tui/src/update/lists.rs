@@ -60,7 +60,7 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
             &[("Enter narrows the rule", "Enter narrows it"), ("Del twice revokes it", "Del twice revokes")],
         ),
         ListKind::Ports => (
-            "Where commands listen",
+            "Ports that commands listen on",
             &[("Enter opens the port on this machine, or closes it", "Enter opens or closes it")],
         ),
         ListKind::Devices => (
@@ -76,7 +76,7 @@ pub(super) fn open(model: &mut Model, of: ListKind, fx: &mut Vec<Fx>) {
         ListKind::Servers if !can.policy => ("MCP servers", ONLY_READ),
         ListKind::Servers => (
             "MCP servers",
-            &[("Enter opens or closes it, and starts the server again", "Enter opens or closes it")],
+            &[("Enter changes what it may reach, and starts the server again", "Enter changes its reach")],
         ),
         ListKind::History => ("Earlier prompts", &[("Enter puts it into the composer", "Enter inserts")]),
         ListKind::Queue => (

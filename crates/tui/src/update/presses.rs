@@ -345,9 +345,12 @@ fn what_a_server_may_reach_stands_below_it_and_enter_opens_it() {
     stage.commands();
     settle(&mut stage, servers(false));
     let screen = stage.ui.screen();
-    for line in
-        ["it may not use it", "it may only read it", "it may not talk to them", "Enter opens or closes it"]
-    {
+    for line in [
+        "it may not use it",
+        "it may only read it",
+        "it may not talk to them",
+        "Enter changes what it may reach",
+    ] {
         assert!(screen.contains(line), "{line}\n{screen}");
     }
     stage.ui.keys("<down><enter>");

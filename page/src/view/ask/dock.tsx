@@ -201,7 +201,7 @@ export function Dock({ asks, role, answer, shown, typed, outcomeText, connected,
           onClick={() => setLaid(laid === ask.id ? undefined : ask.id)}
           aria-expanded={laid !== ask.id}
         >
-          {laid === ask.id ? "Read and answer" : "Conversation"}
+          {laid === ask.id ? "Read and answer" : "See conversation"}
         </button>
       </header>
       {changed && (

@@ -67,16 +67,16 @@ export function reach(can: Abilities): Reach {
 /** What the buttons for more than once are called, and what stands before the rule that they make. */
 export const REACH: Record<Reach, { session: string; always: string; rule: string }> = {
   // The rule is not kept that long: only the same action is.
-  same: { session: "The same again", always: "Always", rule: "“Always” would also allow" },
+  same: { session: "Allow the same again", always: "Always allow", rule: "“Always allow” would also allow" },
   theirs: {
-    session: "For session",
-    always: "Always",
-    rule: "“For session” and “Always” would also allow",
+    session: "Allow for session",
+    always: "Always allow",
+    rule: "“Allow for session” and “Always allow” would also allow",
   },
   project: {
-    session: "For session",
-    always: "In this project",
-    rule: "“For session” and “In this project” would also allow",
+    session: "Allow for session",
+    always: "Always allow",
+    rule: "“Allow for session” and “Always allow” (in this project) would also allow",
   },
 };
 

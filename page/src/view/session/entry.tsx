@@ -177,7 +177,6 @@ const Bundle = memo(function Bundle({ blocks, open }: { blocks: Parsed[]; open: 
 });
 
 function End({ outcome, ms, again }: { outcome: Outcome; ms: number; again: () => void }) {
-  if (outcome === "done") return null;
   if (typeof outcome === "object") {
     const { code, message, hint } = outcome.failed;
     const ended = (text: string): string => (/[.!?]$/.test(text) ? text : `${text}.`);
@@ -213,16 +212,18 @@ function End({ outcome, ms, again }: { outcome: Outcome; ms: number; again: () =
   }
   // When it was interrupted nobody knows: its end was written when it was opened again.
   const words = {
+    // Such an end has a row only where a no was the reason.
+    done: "Stopped: what it asked for was denied",
     cancelled: "Stopped",
     interrupted: "Interrupted: Parlor ended in the middle",
     lost: "The runtime went away in the middle",
   }[outcome];
   return (
     <p class="notice">
-      <Glyph of={outcome === "cancelled" ? "square" : outcome === "lost" ? "broken" : "pause"} />
+      <Glyph of={outcome === "cancelled" || outcome === "done" ? "square" : outcome === "lost" ? "broken" : "pause"} />
       <span>
         {words}
-        {outcome === "interrupted" ? "" : ` after ${duration(ms)}`}.
+        {outcome === "interrupted" || outcome === "done" ? "" : ` after ${duration(ms)}`}.
       </span>
     </p>
   );

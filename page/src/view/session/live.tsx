@@ -22,6 +22,7 @@ export function questionWords(ask: Ask): string {
 export function endWords(outcome: Outcome, rows: readonly Row[]): string {
   if (typeof outcome === "object") return `Failed: ${oneLine(outcome.failed.message, MOST)}`;
   if (outcome !== "done") return { cancelled: "Stopped", interrupted: "Interrupted", lost: "Lost" }[outcome];
+  if (rows.at(-1)?.is === "end") return "Stopped: denied";
   const last = rows.findLast((row) => row.is === "text");
   const line = last?.is === "text" ? last.text.split("\n").find((line) => line.trim() !== "") : undefined;
   return line ? `Answered: ${oneLine(line.replace(/[*_`#]+/g, ""), MOST)}` : "Done";

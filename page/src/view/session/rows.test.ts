@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { demo, session } from "../../../tests/demo/world";
 import { allowed } from "./allowed";
-import { turnsTo, type State } from "../../model/state";
+import { turnsTo, type State, type ToolRun } from "../../model/state";
 import type { Abilities } from "../../model/types";
 import { moveTo, type LeafMove } from "./back";
 import { Going, placed } from "./panels";
-import { rows } from "./rows";
+import { endWords } from "./live";
+import { rows, type Row } from "./rows";
 import { h } from "preact";
 import type { Outcome } from "../../model/types";
 import { words } from "../testing";
@@ -144,6 +145,24 @@ test("a run that was stopped says after how long, one that was interrupted does 
     );
   expect(end("cancelled")).toBe("Stopped after 8.9 s.");
   expect(end("interrupted")).toBe("Interrupted: Parlor ended in the middle.");
+});
+
+test("a run that a no has ended says so, and is not told as an answer", () => {
+  const state = session();
+  const tool = [...state.tools.values()].at(-1);
+  if (!tool) throw new Error("no tool");
+  const ended = (decision: ToolRun["decision"]): Row | undefined => {
+    state.tools.set(tool.id, { ...tool, decision });
+    const turn = { id: 2, cause: "prompt" as const, ended: true, steps: [{ id: tool.step }] };
+    state.runs = [{ id: tool.run, startedAt: 0, ended: { at: 5, outcome: "done" }, turns: [turn] }];
+    return rows(state).at(-1);
+  };
+  const denied = { allowed: false, by: { person: null }, scope: "once" as const };
+  expect(ended(denied)?.is).toBe("end");
+  expect(endWords("done", rows(state))).toBe("Stopped: denied");
+  // With a reason the agent goes on, and what it says then is its answer; a policy's no ends nothing.
+  expect(ended({ ...denied, reason: "not here" })?.is).not.toBe("end");
+  expect(ended({ ...denied, by: "policy" })?.is).not.toBe("end");
 });
 
 describe("the picture of branches", () => {

@@ -36,7 +36,10 @@ export function rows(state: State): Row[] {
       turn,
     );
   const ends = new Map<number, Run>();
-  for (const run of state.runs) if (run.ended && run.ended.outcome !== "done") ends.set(run.id, run);
+  const denied = deniedRuns(state);
+  for (const run of state.runs) {
+    if (run.ended && (run.ended.outcome !== "done" || denied.has(run.id))) ends.set(run.id, run);
+  }
   const kept: Kept = known.get(state.entries) ?? new Map();
   known.set(state.entries, kept);
   const entries = shown(state);
@@ -70,6 +73,18 @@ export function rows(state: State): Row[] {
 
 function runOf(entry: Entry): number | undefined {
   return entry.kind === "compaction" ? undefined : entry.run;
+}
+
+/** Runs that are over because somebody denied what they wanted last, without a reason to go on with. */
+function deniedRuns(state: State): Set<number> {
+  const found = new Set<number>();
+  for (const { decision, run: id, step } of state.tools.values()) {
+    if (!decision || decision.allowed || decision.reason) continue;
+    if (typeof decision.by !== "object" || !("person" in decision.by)) continue;
+    const run = state.runs.find((one) => one.id === id);
+    if (run?.turns.at(-1)?.steps.at(-1)?.id === step) found.add(id);
+  }
+  return found;
 }
 
 /** Notices that only say what the end of the run says again, with what to do about it. */

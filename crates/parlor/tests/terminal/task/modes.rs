@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use testkit::{Person, Running, Screen};
 
 /// What the one line at the first start begins with.
-const NEW: &str = "in a project it works without asking";
+const NEW: &str = "in a project it works in the sandbox without asking";
 const OFFLINE: &[&str] = &["--model", "offline/offline"];
 
 /// Whether this kernel can hold commands: everything is asked where it cannot.
@@ -40,7 +40,7 @@ fn the_terminal_works_in_a_project_unasked_and_says_so_once() {
     screen.shows(&["shows all keys", usual()]);
     if holds() {
         screen.shows(&["runs in the sandbox of this project, asks before anything leaves it", NEW]);
-        screen.shows(&["Shift-Tab", "policy = \"ask\"", "config.toml"]);
+        screen.shows(&["/mode ask", "policy = \"ask\"", "config.toml"]);
     }
     screen.send("\x04");
     assert!(screen.finish());

@@ -57,3 +57,20 @@ fn a_slash_searches_where_the_composer_has_not_the_keys() {
     let screen = stage.ui.screen();
     assert!(screen.contains("find: here") && screen.contains("1 of 1"), "{screen}");
 }
+
+#[test]
+fn what_is_written_after_a_search_is_written_and_no_key_of_a_selection() {
+    let mut stage = AttachedUi::new(80, 20);
+    stage.run("go");
+    stage.text("A parser is a parser.");
+    stage.ui.keys("<ctrl-f>parser<esc>build it");
+    let screen = stage.ui.screen();
+    assert!(screen.contains("> build it") && !screen.contains("own branch"), "{screen}");
+    // What was found is the first that is selected, and there letters are keys.
+    stage.ui.keys("<ctrl-u><alt-up>");
+    assert!(
+        stage.ui.screen().contains("c\u{a0}copies") || stage.ui.screen().contains("c copies"),
+        "{}",
+        stage.ui.screen()
+    );
+}

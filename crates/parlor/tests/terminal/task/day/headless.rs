@@ -49,10 +49,16 @@ impl Day {
         assert!(result["text"].as_str().unwrap().contains(BROKEN), "{result}");
         let diff = self.sessions("diff");
         assert!(diff.contains("-echo $(( $1 - $2 ))\n+echo $(( $1 * $2 ))"), "{diff}");
-        for (what, says, sign) in [("undo", "Undid", '-'), ("redo", "Did again", '*'), ("undo", "Undid", '-')]
-        {
+        for (what, (says, file), sign) in [
+            ("undo", ("Undid", "restored"), '-'),
+            ("redo", ("Redid", "changed"), '*'),
+            ("undo", ("Undid", "restored"), '-'),
+        ] {
             let told = self.sessions(what);
-            assert!(told.contains(says) && told.contains(MEND) && told.contains("changed sum.sh"), "{told}");
+            assert!(
+                told.contains(says) && told.contains(MEND) && told.contains(&format!("{file} sum.sh")),
+                "{told}"
+            );
             assert!(self.project.sum().contains(sign), "{}", self.project.sum());
         }
     }
@@ -63,7 +69,7 @@ impl Day {
         assert!(rewritten(&self.project) && !self.project.path("work/test.sh").exists());
         assert!(self.project.sum().contains('+'));
         let told = self.sessions("undo");
-        for line in ["changed sum.sh", "made test.sh", "removed new/c"] {
+        for line in ["restored sum.sh", "restored test.sh", "removed new/c"] {
             assert!(told.contains(line), "{line}: {told}");
         }
         assert!(is_as_before(&self.project));
@@ -102,7 +108,7 @@ impl Day {
         assert!(half_done(&self.project), "nobody took it back yet");
         let told = self.sessions("undo");
         assert!(
-            told.contains(TRY) && told.contains("removed half") && told.contains("made test.sh"),
+            told.contains(TRY) && told.contains("removed half") && told.contains("restored test.sh"),
             "{told}"
         );
         assert!(is_as_before(&self.project));

@@ -32,11 +32,14 @@ impl Day {
         terminal.asks(&["Does the te", "… cut here", "Does the test like it?", "sh test.sh"]);
         terminal.send("y");
         terminal.shows(&["FAILED: 2 and 3 made 6", BROKEN, IDLE]);
-        for (what, says, sign) in [("undo", "Undid", '-'), ("redo", "Did again", '*'), ("undo", "Undid", '-')]
-        {
+        for (what, (says, file), sign) in [
+            ("undo", ("Undid", "restored"), '-'),
+            ("redo", ("Redid", "changed"), '*'),
+            ("undo", ("Undid", "restored"), '-'),
+        ] {
             terminal.send(&format!("/{what}\r"));
             terminal.sees(what, || self.project.sum().contains(sign));
-            terminal.shows(&[&format!("{says} 1 file change of “{MEND}”"), "changed sum.sh"]);
+            terminal.shows(&[&format!("{says} 1 file change of “{MEND}”"), &format!("{file} sum.sh")]);
         }
         terminal.send(&format!("{REWRITE}\r"));
         terminal.asks(&["rm test.sh"]);
@@ -44,7 +47,7 @@ impl Day {
         terminal.shows(&[REWRITTEN, IDLE]);
         assert!(rewritten(&self.project) && self.project.sum().contains('+'));
         terminal.send("/undo\r");
-        terminal.shows(&["Undid 3 file changes", "made test.sh", "removed new/c"]);
+        terminal.shows(&["Undid 3 file changes", "restored test.sh", "removed new/c"]);
         assert!(is_as_before(&self.project));
         self.leave(terminal);
     }

@@ -101,7 +101,7 @@ fn film(theme: Theme) -> Film {
     }
     stage.ui.keys("<esc>");
     stage.ui.keys("<ctrl-u>");
-    let text = "Undid 1 file change of “fix the failing test”\n  changed src/cart.rs";
+    let text = "Undid 1 file change of “fix the failing test”\n  restored src/cart.rs";
     stage.happen(Body::Note(NoteEvent::Noticed {
         entry: EntryId(90),
         parent: Some(EntryId(5)),

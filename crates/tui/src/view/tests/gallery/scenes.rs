@@ -32,7 +32,7 @@ pub(super) fn question_plan(stage: &mut AttachedUi) {
         detail: Some(detail.into()),
     };
     let choices = vec![
-        choice("begin", "Begin", "the mode is ask again"),
+        choice("begin", "Begin", "back to the mode ask"),
         choice("edit", "Edit the plan", "change its text, then you are asked again"),
         choice("keep", "Keep planning", "say what is missing; nothing begins yet"),
     ];
@@ -54,14 +54,7 @@ pub(super) fn sub_agent(stage: &mut AttachedUi) {
     let line = "git commit -am 'rename total'";
     let args = r#"{"command":"git commit -am 'rename total'"}"#;
     let preview = Preview::Command { line: line.into(), inner: Vec::new() };
-    let asked = consent_to(
-        works,
-        "bash",
-        args,
-        preview,
-        Risk::Medium,
-        "`git` runs code of this project",
-    );
+    let asked = consent_to(works, "bash", args, preview, Risk::Medium, "`git` runs code of this project");
     let title =
         "Sub-agent general “rename total to sum_of and commit it” asks: run `git commit -am 'rename total'`";
     ask(stage, 40, title, AskKind::Consent(Box::new(asked)));
