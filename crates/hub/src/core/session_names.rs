@@ -311,9 +311,7 @@ impl Core {
         let Command::Library(LibraryCommand::New { id, .. }) = command else { return None };
         let session = self.runtime_session.clone().filter(|_| self.setup.engine.has_one_conversation())?;
         let is_free = self.names.taken.as_ref() != Some(&session) && self.is_untouched(&session);
-        // Who names none is content with any, but not with that of a runtime which should make one and does not.
-        let is_wanted = id.is_some() || !self.abilities.new_session;
-        if refusal.kind != RefusalKind::Unsupported || !is_free || !is_wanted {
+        if refusal.kind != RefusalKind::Unsupported || !is_free {
             return None;
         }
         let session = match id {

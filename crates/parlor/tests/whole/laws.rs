@@ -1,10 +1,12 @@
 //! The laws of a bridge, held by every pair of wires: what a UI may say by the documents' own examples is said through a bridge, and
 //! each of its lines causes a bounded number of lines to the runtime and is answered.
 //!
-//! The examples are in `examples/`, one file for each wire, by the section that has them; `{place}` is the folder, `$session` the session
-//! that the UI heard of last. The native wire has every command of the vocabulary.
+//! The examples are those of `examples.rs`. What a runtime says by them is in `laws/heard.rs`.
+
+mod heard;
 
 use crate::bench;
+use crate::examples::{Example, examples};
 use dialects::Dialect;
 use domain::command::{
     Command, ExportFormat, LibraryCommand, ListCommand, PromptOptions, QueueCommand, RefusalKind, RunCommand,
@@ -38,39 +40,6 @@ const ANSWERED_BY: &[(&str, &str)] =
     &[("prompt", "event"), ("ping", "pong"), ("save", "save_result"), ("stats", "stats"), ("debug", "debug")];
 /// Lists that a wire has in parts, models by provider and sessions by whether they run: together they are one command.
 const IN_PARTS: &[&[&str]] = &[&["model.list"], &["list_sessions", "list_running_sessions"]];
-
-/// An example of a document.
-struct Example {
-    section: String,
-    line: String,
-}
-
-fn examples(dialect: Dialect) -> Vec<Example> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let path = folder.join(format!("tests/whole/examples/{dialect}.txt"));
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
-    let mut section = String::new();
-    let mut found = Vec::new();
-    for line in text.lines() {
-        match line.strip_prefix("# ") {
-            Some(named) => named.clone_into(&mut section),
-            None => found.push(Example { section: section.clone(), line: line.to_owned() }),
-        }
-    }
-    if dialect.is_lossless() {
-        let rights = folder.join("../../wires/native/src/rights.jsonl");
-        let rights = std::fs::read_to_string(rights).expect("every command");
-        // What starts a program waits for it by another clock than this one.
-        let commands = rights.lines().filter(|row| !row.contains(r#""line":"#));
-        found.extend(commands.enumerate().map(|(ticket, row)| {
-            let row: Value = serde_json::from_str(row).expect("a row");
-            let what = &row["what"];
-            let line = serde_json::json!({"command": {"ticket": ticket + 1, "what": what}}).to_string();
-            Example { section: what.to_string(), line }
-        }));
-    }
-    found
-}
 
 /// Our runtime with a model that always answers, and the ends of a link to it.
 async fn served(b: Dialect, place: &Path) -> (hub::Hub, Vec<DuplexStream>) {

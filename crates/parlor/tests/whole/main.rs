@@ -15,6 +15,8 @@ mod crash;
 #[cfg(test)]
 mod ends;
 #[cfg(test)]
+mod examples;
+#[cfg(test)]
 mod fidelity;
 #[cfg(test)]
 mod joining;
@@ -28,6 +30,8 @@ mod laws;
 mod lemon_server;
 #[cfg(test)]
 mod many;
+#[cfg(test)]
+mod odd_ids;
 #[cfg(test)]
 mod offered;
 #[cfg(test)]
