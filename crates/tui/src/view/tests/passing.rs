@@ -76,10 +76,10 @@ fn a_word_goes_with_what_it_is_about() {
     stage.consent(40, None);
     stage.ui.wait(crate::ask::SEEN_MS);
     stage.ui.keys("a");
-    assert!(stage.ui.screen().contains("no rule is offered"), "{}", stage.ui.screen());
+    assert!(stage.ui.screen().contains("no rule is offered for this"), "{}", stage.ui.screen());
     stage.ui.wait(crate::ask::QUIET_MS);
     stage.ui.keys("y");
-    assert!(!stage.ui.screen().contains("no rule is offered"), "{}", stage.ui.screen());
+    assert!(!stage.ui.screen().contains("no rule is offered for this"), "{}", stage.ui.screen());
     stage.close(40, domain::ask::Answer::Deny { reason: None });
     stage.ui.keys("<esc>");
     assert!(stage.ui.screen().contains("stopping the run"), "{}", stage.ui.screen());
