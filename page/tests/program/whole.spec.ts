@@ -123,6 +123,11 @@ test("a whole run as a screen reader hears it", LONG, async () => {
     .call("write", { path: "hello.txt", content: "hi\n" })
     .end();
   await page.locator("#ask .primary:enabled").waitFor();
+  // The list hears of the session after its own page does.
+  await page
+    .locator("#fleet")
+    .getByRole("link", { name: /^waits for you: write a greeting/ })
+    .waitFor();
   pieces.push(`# A question\n${await heard(page)}`);
   // By its button: a key so soon behind the words that were typed is no answer.
   await page.locator("#ask .primary").click();
