@@ -38,7 +38,9 @@ fn greeter() -> Project {
     let project = Project::new();
     copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/claude-project"), &project.path("work"));
     std::fs::write(project.path("work/model.txt"), SCRIPT.trim_start()).unwrap();
-    std::fs::write(project.path("config/config.toml"), "servers_within_s = 30\n").unwrap();
+    let settings = project.path("config/config.toml");
+    let asked = std::fs::read_to_string(&settings).unwrap();
+    std::fs::write(&settings, format!("servers_within_s = 30\n{asked}")).unwrap();
     project
 }
 
