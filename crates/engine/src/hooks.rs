@@ -62,6 +62,11 @@ impl ListedHook {
         self.digest.clone()
     }
 
+    /// Whether it is still what the person agreed to: the agent may have changed its program since. Reads files.
+    pub(crate) fn is_as_agreed(&self) -> bool {
+        self.project.as_deref().is_none_or(|root| compared_with(&self.hook, root).0 == self.digest)
+    }
+
     /// By which of its names a hook means a tool; `None` within: it is for no tool at all. `None`: it is not for this one.
     pub(crate) fn named<'a>(&self, names: &'a [String]) -> Option<Option<&'a str>> {
         if !self.hook.event.is_of_tools() {
@@ -107,11 +112,7 @@ pub(crate) fn find(
         for hook in found {
             let (digest, compared) = match project {
                 Some(root) => {
-                    // However the variable stands in quotes, what it names is found.
-                    let command = in_project(&hook.command, root);
-                    let line = ["sh", "-c", command.as_str()];
-                    let (digest, words) =
-                        digest_with_files(&hook.digest, &line, &BTreeMap::new(), root, root);
+                    let (digest, words) = compared_with(&hook, root);
                     (digest, Some(words))
                 }
                 None => (hook.digest.clone(), None),
@@ -125,6 +126,30 @@ pub(crate) fn find(
         }
     }
     (listed, told)
+}
+
+/// What a project's hook is known by, with the files that its command names; and what those are, in words.
+fn compared_with(hook: &Hook, root: &Path) -> (String, String) {
+    // However the variable stands in quotes, what it names is found.
+    let command = without_targets(&in_project(&hook.command, root));
+    let line = ["sh", "-c", command.as_str()];
+    digest_with_files(&hook.digest, &line, &BTreeMap::new(), root, root)
+}
+
+/// A command without the files that it only writes to: what it keeps a log in changes with each call.
+fn without_targets(command: &str) -> String {
+    let mut kept = Vec::new();
+    let mut words = command.split_whitespace();
+    while let Some(word) = words.next() {
+        let rest = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '&');
+        match rest.strip_prefix(">>").or_else(|| rest.strip_prefix('>')) {
+            Some("") => _ = words.next(),
+            // What ends the command after it stays.
+            Some(target) => kept.extend(target.split_once([';', '|', '&']).map(|(_, next)| next)),
+            None => kept.push(word),
+        }
+    }
+    kept.join(" ")
 }
 
 /// A command with the project's root in the place of the variables that name it.

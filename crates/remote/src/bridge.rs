@@ -74,7 +74,7 @@ const AUTHORITY: [(Item, &str); 7] = [
     (Item::ConsentScope, "a yes holds only once"),
     (Item::DenialReason, "why you say no does not reach it"),
     (Item::Decision, "what was denied looks like what failed"),
-    (Item::Policy, "its mode stays its own"),
+    (Item::Policy, "its mode is its own"),
 ];
 
 fn decides(item: Item) -> Option<&'static str> {

@@ -231,6 +231,19 @@ impl Turn {
                 policy: self.grants.policy(),
                 about: members.map(|(name, value)| (name.to_owned(), value)).collect::<Map<_, _>>(),
             };
+            if !is_as_agreed(one).await {
+                let why = "its files have changed since you agreed to it: it does not run, and what it would look at is denied, \
+                           until you agree with `parlor hooks approve`";
+                if event == HookEvent::PreToolUse {
+                    round.denied = Some(format!("{why} (the hook {})", one.words()));
+                    break;
+                }
+                let text = format!("The hook {} was left out: {why}", one.words());
+                if self.told_hooks.is_first(text.clone()) {
+                    self.notice(self.brief.leaf, HOOK, text).await;
+                }
+                continue;
+            }
             if fence.is_none() && self.writes(one) {
                 fence = Some(self.fence().await);
             }
@@ -307,6 +320,11 @@ impl Turn {
             self.note(Level::Info, leaf, HOOK, format!("The hook {who} told the model: {text}")).await;
         }
     }
+}
+
+async fn is_as_agreed(one: &ListedHook) -> bool {
+    let one = one.clone();
+    tokio::task::spawn_blocking(move || one.is_as_agreed()).await.unwrap_or(false)
 }
 
 fn names(plan: &Plan) -> Vec<String> {

@@ -285,6 +285,24 @@ async fn a_projects_hook_writes_nothing_where_nothing_may_be_written() {
 }
 
 #[tokio::test]
+async fn a_hook_whose_files_the_agent_changed_does_not_run_and_what_it_guards_is_denied() {
+    let script = "model tool write {\"path\":\"guard.sh\",\"content\":\"touch pwned\"}\n---\nmodel tool write \
+                  {\"path\":\"b.txt\",\"content\":\"x\"}\n---\nmodel text \"ok\"";
+    // What it keeps a log in changes with each call, and is no program of it.
+    let Some(mut bench) = agreed(Policy::Full, script, "PreToolUse", "echo seen >> log.txt; sh guard.sh")
+    else {
+        return;
+    };
+    bench.put("guard.sh", "exit 0");
+    bench.put("log.txt", "");
+    assert_eq!(bench.run("write").await, TurnEnd::Done);
+    let outcomes = bench.outcomes();
+    assert_eq!(outcomes[0].1, ToolOutcome::Done, "{outcomes:?}");
+    assert!(outcomes[1].1 == ToolOutcome::Denied && outcomes[1].2.contains("have changed"), "{outcomes:?}");
+    assert_eq!((bench.get("pwned"), bench.get("b.txt")), (None, None));
+}
+
+#[tokio::test]
 async fn no_pipe_in_a_project_keeps_a_prompt_waiting() {
     for place in [
         ".claude/agents/x.md",

@@ -151,14 +151,15 @@ async fn resume(a: Dialect, b: Dialect) {
     let behind = bench::runtime_of(script.clone(), place.path());
     let (mut talk, hubs) = come_again(a, b, &behind, place.path()).await;
     assert_eq!(talk.prompt("the word is lantern", &[]).await.text, "Noted.", "{name}");
+    // Before its UI leaves, which closes it on a wire with a word for that. A UI that begins with a session of its own leaves the one
+    // untouched into which the bridge had come.
+    let mut kept = behind.present().await.expect("the runtime is there");
+    kept.retain(|session| session.title.contains("lantern"));
+    let [kept] = kept.as_slice() else { panic!("{name}: one session is there: {kept:?}") };
     drop(talk);
     for hub in hubs.into_iter().rev() {
         hub.stop().await;
     }
-    // A UI that begins with a session of its own leaves the one untouched into which the bridge had come.
-    let mut kept = behind.present().await.expect("the runtime is there");
-    kept.retain(|session| session.title.contains("lantern"));
-    let [kept] = kept.as_slice() else { panic!("{name}: one session is there: {kept:?}") };
 
     let (mut talk, _hubs) = come_again(a, b, &behind, place.path()).await;
     let listed = talk.sessions().await;

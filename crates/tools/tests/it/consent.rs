@@ -343,7 +343,7 @@ fn risks_are_told_with_their_reasons() {
     let room = trapped();
     let cases = [
         ("ls", Risk::Low, ""),
-        ("cargo build", Risk::Medium, "runs its code"),
+        ("cargo build", Risk::Medium, "runs code of this project"),
         ("mkdir new", Risk::Medium, "changes files"),
         ("echo x > new", Risk::Medium, "writes new"),
         ("curl example.org", Risk::High, "network"),

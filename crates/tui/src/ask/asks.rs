@@ -316,6 +316,11 @@ impl Asks {
         let Some(ask) = state.ask(panel.id) else { return Pressed::NotMine };
         let unused = panel.focus == Focus::Auto;
         let reply = panel.key(ask, key, offers);
+        if key.ctrl && matches!((&reply, key.code), (Reply::Word(_), Code::Char(_))) {
+            // It opens or does something else, and what is typed next is meant for that: it must not answer.
+            panel.focus = Focus::Composer;
+            return Pressed::NotMine;
+        }
         self.must_view = reply == Reply::Word(UNSEEN);
         match reply {
             // Who has not used the question yet and begins with another letter writes a prompt.

@@ -191,6 +191,27 @@ fn what_is_judged_is_what_a_shell_would_make_of_it_and_nothing_less() {
             (None, false),
         ),
         (json!({"toolCallId":"c","kind":"fetch","rawInput":{"command":"ls"}}), (None, false)),
+        // Variables, another script, what it reads, another line or folder beside it are more than its line; words for eyes are not.
+        (
+            json!({"toolCallId":"c","kind":"execute","rawInput":{"command":"ls","env":{"LD_PRELOAD":"/x.so"}}}),
+            (Some("ls"), false),
+        ),
+        (
+            json!({"toolCallId":"c","kind":"execute","rawInput":{"command":"ls","script":"rm -rf /"}}),
+            (Some("ls"), false),
+        ),
+        (
+            json!({"toolCallId":"c","kind":"execute","rawInput":{"command":"ls","cmd":"rm x"}}),
+            (Some("ls"), false),
+        ),
+        (
+            json!({"toolCallId":"c","kind":"execute","rawInput":{"command":"ls","cwd":"/e","workdir":"/f"}}),
+            (Some("ls"), false),
+        ),
+        (
+            json!({"toolCallId":"c","kind":"execute","rawInput":{"command":"ls","cwd":"/e","description":"look","env":{}}}),
+            (Some("ls"), true),
+        ),
         // What it shows beside a line is not known to us.
         (
             json!({"toolCallId":"c","kind":"execute","rawInput":{"command":"ls"},"content":[{"type":"odd","x":1}]}),

@@ -23,6 +23,25 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use wire::WireId;
 
+/// Members of a call's input that are the line of a command.
+const LINE: [&str; 2] = ["command", "cmd"];
+
+/// Members that change nothing of what runs.
+const FOR_EYES: [&str; 12] = [
+    "description",
+    "title",
+    "justification",
+    "reason",
+    "timeout",
+    "timeout_ms",
+    "timeout_seconds",
+    "yield_time_ms",
+    "max_output_tokens",
+    "call_id",
+    "turn_id",
+    "parsed_cmd",
+];
+
 /// Members of a call's input that say where a command runs.
 const WHERE: [&str; 4] = ["cwd", "workdir", "directory", "dir_path"];
 
@@ -198,7 +217,8 @@ pub(super) fn asked_call(tool: &Tool, cwd: &str) -> AskedCall {
     let named = WHERE.iter().find_map(|name| value.get(*name).and_then(Value::as_str));
     let changes_all =
         tool.kind == ToolKind::Edit && !changes.is_empty() && tells_no_more(&value, changes.len());
-    let is_whole = tool.others().is_empty() && (line.is_some() || changes_all);
+    let line_alone = line.is_some() && tells_no_more_than_a_line(&value);
+    let is_whole = tool.others().is_empty() && (line_alone || changes_all);
     let cwd = Some(named.unwrap_or(cwd).to_owned()).filter(|cwd| !cwd.is_empty());
     AskedCall {
         name: tool.known_as(),
@@ -230,6 +250,23 @@ fn line_of(args: &Value) -> Option<String> {
     // A program with its arguments beside it is more than its line.
     let beside = args.get("args").is_some_and(|args| args.as_array().is_none_or(|args| !args.is_empty()));
     (!line.trim().is_empty() && !beside).then_some(line)
+}
+
+/// Whether all that the input of a command says is its line, where it runs and what is for eyes: arguments, variables, input or another
+/// line beside it make it more than its line.
+fn tells_no_more_than_a_line(args: &Value) -> bool {
+    let Some(args) = args.as_object() else { return false };
+    let count = |names: &[&str]| names.iter().filter(|name| args.contains_key(**name)).count();
+    let says_nothing = |value: &Value| match value {
+        Value::Null => true,
+        Value::Array(values) => values.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
+    };
+    let known = |name: &str| LINE.contains(&name) || WHERE.contains(&name) || FOR_EYES.contains(&name);
+    count(&LINE) == 1
+        && count(&WHERE) <= 1
+        && args.iter().all(|(name, value)| known(name) || says_nothing(value))
 }
 
 /// A word as a shell reads it back.

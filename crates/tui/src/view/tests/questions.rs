@@ -121,6 +121,19 @@ fn the_question_stands_right_below_what_it_is_about() {
 }
 
 #[test]
+fn what_is_typed_after_a_key_that_opens_something_answers_nothing() {
+    for keys in ["<ctrl-f>alpha", "<ctrl-r>yaml", "<ctrl-x>share", "<ctrl-v>y", "<ctrl-p>n"] {
+        let mut stage = AttachedUi::new(80, 24);
+        stage.run("go");
+        command(&mut stage, 20, "touch new.txt", Risk::Medium);
+        stage.ui.keys(keys);
+        let sent = stage.commands();
+        let answers = sent.iter().any(|sent| matches!(sent, domain::command::Command::Answer { .. }));
+        assert!(!answers, "{keys}: {sent:?}\n{}", stage.ui.screen());
+    }
+}
+
+#[test]
 fn on_the_smallest_screen_no_rule_is_made_unseen() {
     for (columns, rows) in [(30, 8), (30, 10), (40, 12), (60, 9)] {
         let mut stage = AttachedUi::new(columns, rows);
