@@ -73,7 +73,7 @@ const AUTHORITY: [(Item, &str); 7] = [
     (Item::Consent, "it does not ask here before it acts"),
     (Item::ConsentScope, "a yes holds only once"),
     (Item::DenialReason, "why you say no does not reach it"),
-    (Item::Decision, "what was denied looks like what failed"),
+    (Item::Decision, "a denial looks like a failure"),
     (Item::Policy, "its mode is its own"),
 ];
 
