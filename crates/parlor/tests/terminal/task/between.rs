@@ -179,7 +179,7 @@ fn given_a_task_an_agent_is_on_the_leash_asked_about_and_taken_back() {
     screen.asks(&["Sub-agent robot “go” asks:", "touch made"]);
     assert!(there("work/inside") && !there("work/made") && !there("home/other/f"));
     screen.send("y");
-    screen.shows(&["finished", "over"]);
+    screen.shows(&["finished", "over", "ask anything"]);
     assert!(there("work/made") && !there("home/other/f"));
     screen.send("/undo\r");
     screen.shows(&["Undid 2 file changes"]);
