@@ -65,7 +65,12 @@ for (const [name, hash, options, before] of [
   ["session, dark", "#/s/s1", { colorScheme: "dark" }],
   ["answer with headings", "#/s/s1", {}, headings],
   ["question, phone", "#/s/s1", PHONE],
-  ["conversation beside a question, phone, dark", "#/s/s1", { ...PHONE, colorScheme: "dark" }, press("See conversation")],
+  [
+    "conversation beside a question, phone, dark",
+    "#/s/s1",
+    { ...PHONE, colorScheme: "dark" },
+    press("See conversation"),
+  ],
   ["a sub-agent's question", "#/s/s1", {}, subAgent],
   ["a sub-agent's question, phone, dark", "#/s/s1", { ...PHONE, colorScheme: "dark" }, subAgent],
   [
